@@ -1,0 +1,23 @@
+# Run by planc_embed_files: writes the string table. Raw strings are cut in pieces
+# because a compiler need not take one longer than 65,536 characters.
+set(body "#include \"stdlib/EmbeddedFiles.h\"\n\nnamespace planc {\n\n")
+set(table "")
+set(index 0)
+foreach(file IN LISTS FILES)
+  file(RELATIVE_PATH name ${ROOT} ${file})
+  file(READ ${file} text)
+  string(LENGTH "${text}" length)
+  string(APPEND body "static const char file${index}[] =\n")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${text}" ${at} 8000 piece)
+    string(APPEND body "R\"=====(${piece})=====\"\n")
+    math(EXPR at "${at} + 8000")
+  endwhile()
+  string(APPEND body "\"\";\n")
+  string(APPEND table "    {\"${name}\", {file${index}, sizeof(file${index}) - 1}},\n")
+  math(EXPR index "${index} + 1")
+endforeach()
+string(APPEND body "\nstd::span<const EmbeddedFile> ${FUNCTION}() {\n"
+  "  static const EmbeddedFile files[] = {\n${table}  };\n  return files;\n}\n\n} // namespace planc\n")
+file(WRITE ${OUTPUT} "${body}")
