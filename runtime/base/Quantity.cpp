@@ -7,6 +7,7 @@ namespace planc {
 namespace {
 // Half of the range: sums of two durations still fit.
 constexpr double kLargest = 4.6e18;
+constexpr double kPicoseconds = static_cast<double>(kPicosecondsPerSecond);
 
 Duration fromPicoseconds(double ps) {
   if (!(ps > 0))
@@ -17,15 +18,17 @@ Duration fromPicoseconds(double ps) {
 } // namespace
 
 Duration durationFromSeconds(double seconds) {
-  return fromPicoseconds(seconds * static_cast<double>(kPicosecondsPerSecond));
+  return fromPicoseconds(seconds * kPicoseconds);
 }
 
 Duration transferTime(Bytes bytes, ByteRate rate, double efficiency) {
-  return durationFromSeconds(bytes.toDouble() / (rate.toDouble() * efficiency));
+  return fromPicoseconds(bytes.toDouble() * kPicoseconds /
+                         (rate.toDouble() * efficiency));
 }
 
 Duration computeTime(Flops flops, FlopRate rate, double efficiency) {
-  return durationFromSeconds(flops.toDouble() / (rate.toDouble() * efficiency));
+  return fromPicoseconds(flops.toDouble() * kPicoseconds /
+                         (rate.toDouble() * efficiency));
 }
 
 } // namespace planc
