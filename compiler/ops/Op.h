@@ -1,0 +1,184 @@
+// Operators, values and bodies: what a model computes, on one logical device.
+//
+// sema builds the forward part (ops::Model) from the text; compiler/graph adds
+// the backward with the same types.
+#pragma once
+
+#include "compiler/ops/Dim.h"
+#include "runtime/base/Precision.h"
+#include "runtime/program/Instruction.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace planc::ops {
+
+enum class OpKind : std::uint8_t {
+#define PLANC_OP(NAME, TEXT, CLASS) NAME,
+#include "compiler/ops/OpKinds.def"
+};
+enum class OpClass : std::uint8_t {
+  Contraction,
+  Attention,
+  Elementwise,
+  Row,
+  Lookup,
+  View,
+};
+std::string_view toString(OpKind kind);
+OpClass classOf(OpKind kind);
+
+using ValueId = Id<struct ValueTag>;   ///< within one body
+using WeightId = Id<struct WeightTag>; ///< of the model
+using SlotId = Id<struct SlotTag>;     ///< of the model
+using BodyId = Id<struct BodyTag>;     ///< of the model
+using KernelId = Id<struct KernelTag>; ///< within one body
+using UserOpId = Id<struct UserOpTag>; ///< of the model
+
+/// A parameter tensor. Inside a repeat there are `instances` of it, one an
+/// iteration that uses it.
+struct Weight {
+  std::string name; ///< `decoder.wq`, unique in the model
+  Dims dims;
+  std::int64_t batchDims =
+      0; ///< dimensions before the bar, `gate[experts | …]`
+  std::int64_t instances = 1;
+  std::int64_t fanout = 0; ///< how many body uses read one instance (tied: > 1)
+  OriginId origin;
+};
+
+enum class ValueKind : std::uint8_t {
+  Activation,
+  Weight,
+  Given,     ///< tokens, positions, inputs: loaded as each reader wants it
+  Statistic, ///< kept whole because the backward reads it (log-sum-exp, …)
+  Gradient,  ///< of an activation
+  WeightGradient,
+};
+
+struct Value {
+  std::string name; ///< readable and unique in its body
+  Dims dims;
+  Precision precision = Precision::Bf16; ///< set by compiler/graph
+  ValueKind kind = ValueKind::Activation;
+  WeightId weight; ///< Weight, WeightGradient
+  OriginId origin;
+};
+
+/// What an operator does with one dimension of one operand, for one of its
+/// results.
+enum class Role : std::uint8_t {
+  Map,      ///< each element by itself; becomes `as` in the result
+  Contract, ///< summed over: cut in every operand, the result is partial
+  Gather,   ///< needs all of it: the operand is made whole
+};
+struct DimUse {
+  DimId dim;
+  Role role = Role::Map;
+  DimId as; ///< Map: the result's dimension (kv_heads → heads, else itself)
+};
+struct OperandUse {
+  std::vector<DimUse> dims; ///< in the order of the operand's dimensions
+  /// Indices standing for a one-hot tensor: laid as the other operands want,
+  /// without a collective. `dims` then includes the dimension indexed.
+  bool oneHot = false;
+};
+/// How one result is made: its dimensions, and the roles of every operand's.
+struct ResultRule {
+  Dims dims;
+  std::vector<OperandUse> operands;
+  /// Statistics of a contraction that is not linear (loss over a cut `vocab`):
+  /// the result comes out whole after this many all-reduces of [other dims] in
+  /// fp32.
+  std::int32_t statistics = 0;
+};
+
+struct Attributes {
+  bool causal = false;
+  std::optional<std::int64_t>
+      window;         ///< attention looks back this many positions
+  double dropout = 0; ///< attention and dropout: probability
+  UserOpId userOp;
+};
+
+struct Op {
+  OpKind kind = OpKind::Add;
+  Attributes attributes;
+  std::string name; ///< `decoder.wq`, `decoder.rms_norm`
+  std::vector<ValueId> operands;
+  std::vector<ValueId> results;
+  std::vector<ResultRule> rules; ///< one a result
+  program::Phase phase = program::Phase::Forward;
+  /// Elementwise neighbours that one kernel does: values inside never reach
+  /// memory.
+  KernelId kernel;
+  /// A cheap forward operator done again inside a backward kernel, so that its
+  /// result need not be saved.
+  bool again = false;
+  OriginId origin;
+};
+
+/// A variable of the model that lives across bodies (`x`).
+struct Slot {
+  std::string name;
+  Dims dims;
+  bool given = false; ///< tokens, positions, inputs
+};
+struct Port {
+  SlotId slot;
+  ValueId value;
+};
+
+/// A straight line of operators: what stands before, in or after a repeat.
+/// Reads its input slots, then writes its output slots.
+struct Body {
+  std::string
+      name; ///< `embed`, `decoder`, `decoder#1` (a second class), `head`
+  Table<ValueId, Value> values;
+  std::vector<Op> forward;
+  std::vector<Port> inputs, outputs;
+  OriginId origin;
+};
+
+/// Bodies in the order they run: one for a stretch outside any repeat, one an
+/// iteration for a repeat (equal iterations share their body).
+struct Segment {
+  std::string name; ///< of the repeat; empty outside
+  bool isRepeat = false;
+  std::vector<BodyId> iterations;
+  OriginId origin;
+};
+
+/// A formula of a user's `op`, over local sizes; evaluated by sema into a
+/// polynomial of dimensions: Σ coefficient · Π size(dim)^power.
+struct Term {
+  double coefficient = 0;
+  std::vector<DimId> factors; ///< a dimension may stand more than once
+};
+struct UserOp {
+  std::string name;
+  std::vector<Term> flops, bytes;
+  std::vector<std::size_t> saves; ///< operands
+  double backward = 2.0;          ///< backward work in forwards
+};
+
+/// The forward of a whole model.
+struct Model {
+  std::string name;
+  DimTable dims;
+  DimId batch,
+      seq; ///< sizes: one micro-batch over all ranks that cut it; sequence
+  Table<WeightId, Weight> weights;
+  Table<SlotId, Slot> slots;
+  Table<BodyId, Body> bodies;
+  Table<UserOpId, UserOp> userOps;
+  std::vector<Segment> segments;
+  ValueId loss; ///< in the last body
+};
+
+/// Elements of all weights, every instance counted.
+std::int64_t parameterCount(const Model &model);
+
+} // namespace planc::ops

@@ -1,0 +1,148 @@
+// A plan with its names bound and its values known.
+#pragma once
+
+#include "compiler/ops/Dim.h"
+#include "runtime/base/Precision.h"
+#include "runtime/base/Quantity.h"
+#include "runtime/base/Table.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace planc::sema {
+
+using AxisId = Id<struct AxisTag>;
+
+struct Axis {
+  std::string name;
+  std::int64_t size = 1;
+  OriginId origin;
+};
+
+/// Axes outermost first: the last sits closest together in the cluster.
+struct Mesh {
+  Table<AxisId, Axis> axes;
+
+  std::int64_t devices() const;
+  /// Accelerators between neighbours along `axis`.
+  std::int64_t stride(AxisId axis) const;
+};
+
+/// One word of an axis's list: all dimensions it names (`ffn` may be several;
+/// `decoder.ffn` fewer). Empty when no tensor of this model has it.
+struct ListedDim {
+  std::string text;
+  ops::Dims dims;
+  OriginId origin;
+};
+
+/// What an axis cuts: the first of its list that a tensor has.
+struct AxisList {
+  std::vector<ListedDim> list;
+  OriginId clause; ///< the `shard` clause
+};
+
+/// Axes over which optimizer states, gradients or parameters are cut as flat
+/// buffers.
+struct StateSharding {
+  std::vector<AxisId> axes;
+  OriginId clause;
+};
+
+struct Batch {
+  std::int64_t sequences = 0;      ///< of one step, all ranks
+  std::int64_t sequenceLength = 0; ///< tokens
+  std::int64_t micro = 1;          ///< sequences of a micro-batch on a rank
+  std::int64_t microBatches = 1;   ///< a step, on every rank
+  OriginId clause;
+};
+
+enum class Schedule { GPipe, OneFOneB, Interleaved1F1B };
+
+struct Pipeline {
+  AxisId axis;
+  std::int64_t stages = 1;
+  Schedule schedule = Schedule::OneFOneB;
+  std::int64_t virtualStages = 1;
+  std::optional<std::int64_t> group; ///< micro-batches of a group, interleaved
+  std::vector<std::int64_t>
+      layers; ///< units per chunk, in model order; empty: balanced
+  OriginId clause, scheduleOrigin, virtualOrigin, layersOrigin;
+};
+
+enum class Recompute { None, All, Attention };
+
+enum class OptimizerKind { AdamW, Sgd };
+struct Optimizer {
+  OptimizerKind kind = OptimizerKind::AdamW;
+  std::optional<Precision> master = Precision::Fp32; ///< none: no master copy
+  Precision moments = Precision::Fp32;
+  double clip = 1.0; ///< 0: no clipping, so no global norm
+  OriginId clause;
+};
+
+struct PrecisionPlan {
+  Precision compute = Precision::Bf16, logits = Precision::Fp32,
+            parameters = Precision::Bf16, gradients = Precision::Fp32;
+  std::optional<Precision> attention;
+  OriginId clause;
+};
+
+enum class AttentionKernel { Flash2, Flash3, Cudnn, Unfused };
+struct Kernels {
+  AttentionKernel attention = AttentionKernel::Flash2;
+  bool attentionGiven = false; ///< else the newest the accelerator has
+  bool fusedNorm = true, fusedLoss = true, graphs = false;
+  OriginId clause;
+};
+
+struct Overlap {
+  bool gradients = true, parameters = true, pipeline = true, tensor = false,
+       context = false, experts = false;
+  OriginId clause;
+};
+
+enum class BucketKind { Auto, Size, Layer, One, Ddp, Megatron };
+struct Bucket {
+  BucketKind kind = BucketKind::Auto;
+  Bytes size;
+  OriginId clause;
+};
+
+/// `mfu(full) >= 36%`: a metric of the report, compared.
+struct Expectation {
+  std::string metric;   ///< `mfu`, `memory`, `step_time`, …
+  std::string argument; ///< `full`; empty
+  enum class Comparison {
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal
+  } comparison = Comparison::GreaterEqual;
+  double value = 0; ///< base units: seconds, bytes, 0–1
+  std::string text; ///< as written
+  OriginId origin;
+};
+
+struct Plan {
+  std::string name;
+  OriginId origin; ///< the `plan` line
+  Mesh mesh;
+  OriginId meshClause;
+  Table<AxisId, AxisList> lists; ///< by axis
+  StateSharding optimizerState, gradients, parameters;
+  Batch batch;
+  std::optional<Pipeline> pipeline;
+  Recompute recompute = Recompute::None;
+  OriginId recomputeClause;
+  Optimizer optimizer;
+  PrecisionPlan precision;
+  Kernels kernels;
+  Overlap overlap;
+  Bucket bucket;
+  std::vector<Expectation> expectations;
+};
+
+} // namespace planc::sema

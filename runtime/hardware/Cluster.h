@@ -1,0 +1,73 @@
+// Accelerators and the levels of links that join them.
+#pragma once
+
+#include "runtime/base/Id.h"
+#include "runtime/base/Precision.h"
+#include "runtime/base/Quantity.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace planc::hardware {
+
+struct AcceleratorConstants {
+#define PLANC_ACCELERATOR_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                \
+  double MEMBER = DEFAULT;
+#include "runtime/hardware/Constants.def"
+};
+struct LevelConstants {
+#define PLANC_LEVEL_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                      \
+  double MEMBER = DEFAULT;
+#include "runtime/hardware/Constants.def"
+};
+
+struct Peak {
+  Precision precision = Precision::Bf16;
+  FlopRate rate; ///< dense
+};
+
+struct Accelerator {
+  std::string name;
+  std::vector<Peak> peaks;
+  Bytes memory;
+  ByteRate bandwidth;
+  std::int64_t units = 1; ///< streaming multiprocessors
+  double watts = 0;
+  AcceleratorConstants constants;
+
+  std::optional<FlopRate> peak(Precision precision) const;
+};
+
+/// One level of a cluster, from the inside out: `of` groups of the level inside
+/// it (of accelerators, at the innermost).
+struct Level {
+  std::string name;
+  std::int64_t of = 1;
+  ByteRate link;    ///< one direction, per accelerator
+  Duration latency; ///< one hop
+  bool inNetworkReduction = false;
+  double oversubscription = 1; ///< > 1: links upwards are this much thinner
+  LevelConstants constants;
+};
+
+struct Failures {
+  double count = 0, seconds = 0, accelerators = 0;
+};
+
+struct Cluster {
+  std::string name;
+  Accelerator accelerator;
+  std::vector<Level> levels; ///< innermost first
+  Bytes reserve;             ///< memory nobody can use
+  double pricePerHour = 0;   ///< of one accelerator
+  std::optional<Failures> failures;
+
+  /// Accelerators of the whole cluster; saturates at the largest 64-bit value.
+  std::int64_t size() const;
+  /// Accelerators in one group of level `index` (levels[0].of · … ·
+  /// levels[index].of).
+  std::int64_t groupSize(std::size_t index) const;
+};
+
+} // namespace planc::hardware
