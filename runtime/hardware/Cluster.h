@@ -70,4 +70,9 @@ struct Cluster {
   std::int64_t groupSize(std::size_t index) const;
 };
 
+/// Rules D1…: at least one level, sizes, rates, bandwidths and units positive,
+/// efficiencies in (0, 1], the size within 64 bits, a peak for each precision
+/// once. One line per broken rule, empty when sound.
+std::vector<std::string> verify(const Cluster &cluster);
+
 } // namespace planc::hardware

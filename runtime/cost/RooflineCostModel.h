@@ -1,0 +1,43 @@
+// Roofline with measured efficiencies for kernels, latency and bandwidth on the
+// levels a group spans for collectives. Formulas: docs/cost.md.
+#pragma once
+
+#include "runtime/cost/CostModel.h"
+#include "runtime/hardware/Cluster.h"
+
+namespace planc::cost {
+
+enum class AttentionKernel : std::uint8_t {
+  Newest, ///< the fastest fused one the accelerator states an efficiency for
+  Flash2,
+  Flash3,
+  Cudnn,
+  Unfused, ///< two batched products and a softmax over all scores
+};
+
+struct Options {
+  AttentionKernel attention = AttentionKernel::Newest;
+  enum class Launch : std::uint8_t { Gaps, Graphs } launch = Launch::Gaps;
+};
+
+/// Whether the accelerator states an efficiency for the kernel (C3).
+bool hasKernel(const hardware::Accelerator &accelerator,
+               AttentionKernel kernel);
+
+class RooflineCostModel final : public CostModel {
+public:
+  /// `cluster` passes hardware::verify. Copied; the model owns what it reads.
+  RooflineCostModel(const hardware::Cluster &cluster, const Options &options);
+
+  ComputeCost compute(program::InstructionKind kind,
+                      const program::Work &work) const override;
+  CollectiveCost communicate(program::InstructionKind kind,
+                             const program::Message &message) const override;
+  std::int64_t units() const override;
+
+private:
+  hardware::Cluster cluster_;
+  Options options_;
+};
+
+} // namespace planc::cost
