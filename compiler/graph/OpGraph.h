@@ -26,6 +26,9 @@ struct Body {
   std::vector<WeightGradient> weightGradients;
   /// Forward values the backward reads, weights apart.
   std::vector<ops::ValueId> saved;
+  /// Last body: the gradient the backward starts from, a Given value
+  /// (compiler/ops/Semantics.md, Seed).
+  ops::ValueId lossGradient;
 };
 
 /// How the plan wants kernels and number formats; the graph depends on nothing

@@ -47,6 +47,7 @@ struct InferRequest {
   const Attributes *attributes = nullptr;
   std::vector<OperandShape> operands;
   Dims over;
+  const UserOp *userOp = nullptr; ///< OpKind::User
 };
 
 /// Forward kinds only. `dims` may gain dimensions that an operator makes.

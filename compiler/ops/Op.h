@@ -53,7 +53,8 @@ enum class ValueKind : std::uint8_t {
   Activation,
   Weight,
   Given,     ///< tokens, positions, inputs: loaded as each reader wants it
-  Statistic, ///< kept whole because the backward reads it (log-sum-exp, …)
+  Statistic, ///< only the backward reads it (log-sum-exp, mask); stays laid
+             ///< as its operator made it
   Gradient,  ///< of an activation
   WeightGradient,
 };
@@ -91,7 +92,8 @@ struct ResultRule {
   std::vector<OperandUse> operands;
   /// Statistics of a contraction that is not linear (loss over a cut `vocab`):
   /// the result comes out whole after this many all-reduces of [other dims] in
-  /// fp32.
+  /// fp32. The rules of one operator agree: these all-reduces give all its
+  /// results.
   std::int32_t statistics = 0;
 };
 
@@ -101,6 +103,12 @@ struct Attributes {
       window;         ///< attention looks back this many positions
   double dropout = 0; ///< attention and dropout: probability
   UserOpId userOp;
+  /// Set by compiler/graph. `unfused`: attention, norms and the loss as
+  /// separate launches that pass their intermediates through memory. `compute`:
+  /// the format a matrix product runs in, where its operands are held in a
+  /// wider.
+  bool unfused = false;
+  std::optional<Precision> compute;
 };
 
 struct Op {
@@ -159,6 +167,15 @@ struct Term {
 };
 struct UserOp {
   std::string name;
+  /// The declaration with its formals replaced: the result, dimensions summed
+  /// over, dimensions walked in order (needed whole, as if gathered),
+  /// dimensions of one operand needed whole. Every other dimension is mapped.
+  Dims result, contracts, inOrder;
+  struct Gathered {
+    std::size_t operand = 0;
+    DimId dim;
+  };
+  std::vector<Gathered> gathers;
   std::vector<Term> flops, bytes;
   std::vector<std::size_t> saves; ///< operands
   double backward = 2.0;          ///< backward work in forwards
