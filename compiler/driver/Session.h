@@ -1,0 +1,89 @@
+// One compile, from a file's name to a report. The whole flow stands in
+// Pipeline.cpp; this is its door.
+#pragma once
+
+#include "compiler/diag/Diagnostic.h"
+#include "compiler/sema/Module.h"
+#include "runtime/report/Report.h"
+#include "runtime/sim/Engine.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace planc::driver {
+
+/// Stages that print themselves: `planc emit FILE --stage=…`.
+enum class Stage {
+  Ast,
+  Sema,
+  Graph,
+  Sharded,
+  Stages,
+  Program,
+  Schedule,
+  Timeline,
+};
+std::optional<Stage> stageFromName(std::string_view name);
+/// All names, in order, for help texts.
+std::vector<std::string_view> stageNames();
+
+struct Options {
+  std::string file; ///< as the user named it
+  /// Text instead of what the disk holds under `file` (tests, embedding).
+  std::optional<std::string> text;
+  std::string root;     ///< imports stay inside; empty: the folder of `file`
+  std::string planName; ///< empty: the first plan of the file
+  std::vector<sema::Override> overrides; ///< `-D name=value`
+  /// `--peak`: rescales the printed MFU only.
+  std::optional<double> peakFlopsPerSecond;
+  enum class Verify { Off, Each } verify = Verify::Off;
+  enum class Simulation { Reused, Flat } simulation = Simulation::Reused;
+};
+
+/// How a compile ended; the exit code of the tool follows from it.
+enum class Outcome {
+  Ok,
+  Environment,       ///< 1
+  Illegal,           ///< 2
+  ExpectationFailed, ///< 3
+  Infeasible,        ///< 4: a report exists all the same
+  Unsupported,       ///< 5
+  Internal,          ///< 70
+};
+int exitCode(Outcome outcome);
+
+/// Owns everything of one compile. Not thread-safe; several may live side by
+/// side.
+class Session {
+public:
+  explicit Session(Options options);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  /// Parses, binds and elaborates only.
+  Outcome check();
+  /// The whole compile. After Ok, ExpectationFailed and Infeasible, report() is
+  /// there.
+  Outcome run();
+  const report::Report *report() const;
+
+  /// Compiles as far as `stage` and prints it. Empty on failure; see
+  /// diagnostics().
+  std::optional<std::string> emit(Stage stage);
+
+  /// The chosen schedule as a Chrome trace (JSON), after run().
+  std::string trace() const;
+
+  const std::vector<diag::Diagnostic> &diagnostics() const;
+  const source::SourceSet &sources() const;
+  Outcome outcome() const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace planc::driver

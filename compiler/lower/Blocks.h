@@ -1,0 +1,41 @@
+// Blocks of a program: the passes of chunks, shared by chunks that hold equal
+// units.
+#pragma once
+
+#include "compiler/lower/EmitProgram.h"
+
+#include <map>
+
+namespace planc::lower {
+
+/// A chunk's pass as a block of the program.
+struct ChunkPass {
+  program::BlockId block;
+  /// First instruction of each unit's pass, in the order the pass runs them
+  /// (model order forward, reversed backward), and its body.
+  struct Part {
+    std::size_t unit = 0; ///< of the stage graph
+    ops::BodyId body;
+    std::uint32_t first = 0;
+  };
+  std::vector<Part> parts;
+};
+
+/// Builds and shares blocks: two chunks of equal bodies have one.
+class BlockBuilder {
+public:
+  BlockBuilder(const EmitRequest &request, program::ProgramSet &set)
+      : request_(request), set_(set) {}
+
+  ChunkPass pass(const pipeline::Chunk &chunk, program::PassKind kind);
+
+private:
+  program::Block join(const std::vector<ChunkPass::Part> &parts,
+                      program::PassKind kind) const;
+
+  const EmitRequest &request_;
+  program::ProgramSet &set_;
+  std::map<std::vector<std::uint32_t>, program::BlockId> forward_, backward_;
+};
+
+} // namespace planc::lower

@@ -1,0 +1,294 @@
+#include "compiler/lower/EmitProgram.h"
+
+#include "compiler/lower/Memory.h"
+#include "compiler/lower/Pieces.h"
+#include "compiler/lower/StageWeights.h"
+
+#include <algorithm>
+
+namespace planc::lower {
+
+using pipeline::Pass;
+using program::PassKind;
+using program::ProgramSet;
+using program::RankClassId;
+using program::RankProgram;
+using program::Stream;
+using program::Task;
+using program::TaskId;
+using program::TaskKind;
+
+namespace {
+
+/// Tags of messages: unique over the program, equal at both ends.
+class Tags {
+public:
+  explicit Tags(const pipeline::StageGraph &stages)
+      : chunks_(static_cast<std::int64_t>(stages.chunks.size())),
+        microBatches_(stages.microBatches) {}
+
+  /// Into `chunk` going forward, out of it going backward.
+  std::int64_t message(const Pass &pass, std::int32_t chunk) const {
+    std::int64_t direction = pass.kind == PassKind::Forward ? 0 : 1;
+    return (direction * microBatches_ + pass.microBatch) * chunks_ + chunk;
+  }
+  std::int64_t norm() const { return 2 * microBatches_ * chunks_; }
+  std::int64_t shared(ops::WeightId weight) const {
+    return norm() + 1 + weight.index();
+  }
+
+private:
+  std::int64_t chunks_, microBatches_;
+};
+
+class ClassBuilder {
+public:
+  ClassBuilder(const EmitRequest &request, ProgramSet &set, std::int64_t stage)
+      : request_(request), set_(set), stage_(stage), tags_(*request.stages) {}
+
+  RankProgram build(BlockBuilder &blocks) {
+    const pipeline::StageGraph &stages = *request_.stages;
+    program_.name = "stage " + std::to_string(stage_);
+    program_.ranks = request_.accelerators / stages.stages;
+    if (request_.plan->pipeline)
+      program_.first =
+          stage_ * request_.plan->mesh.stride(request_.plan->pipeline->axis);
+    runs_.resize(stages.chunks.size());
+    for (const Pass &pass : stages.orders[static_cast<std::size_t>(stage_)])
+      addPass(pass, blocks);
+    std::vector<ChunkRuns> runs;
+    for (const ChunkRuns &run : runs_)
+      if (run.lastBackward.isValid())
+        runs.push_back(run);
+    std::sort(runs.begin(), runs.end(),
+              [](const ChunkRuns &a, const ChunkRuns &b) {
+                return a.lastBackward < b.lastBackward;
+              });
+    addPieces(request_, runs, program_);
+    addSharedWeights(runs);
+    addUpdate();
+    program_.memory = memoryOf(request_, stage_);
+    return std::move(program_);
+  }
+
+private:
+  /// The chunk a pass hears from and the one it speaks to; −1: nobody.
+  static std::int32_t sourceOf(const Pass &pass, std::size_t chunks) {
+    if (pass.kind == PassKind::Forward)
+      return pass.chunk - 1;
+    return static_cast<std::size_t>(pass.chunk) + 1 < chunks ? pass.chunk + 1
+                                                             : -1;
+  }
+  static std::int32_t targetOf(const Pass &pass, std::size_t chunks) {
+    if (pass.kind == PassKind::Forward)
+      return static_cast<std::size_t>(pass.chunk) + 1 < chunks ? pass.chunk + 1
+                                                               : -1;
+    return pass.chunk - 1;
+  }
+
+  void addPass(const Pass &pass, BlockBuilder &blocks) {
+    const pipeline::StageGraph &stages = *request_.stages;
+    auto index = static_cast<std::size_t>(pass.chunk);
+    ChunkRuns &run = runs_[index];
+    if (!run.forward.block.isValid()) {
+      run.chunk = index;
+      run.forward = blocks.pass(stages.chunks[index], PassKind::Forward);
+      run.backward = blocks.pass(stages.chunks[index], PassKind::Backward);
+    }
+    Task task;
+    task.kind = TaskKind::Run;
+    task.pass = pass.kind;
+    task.block =
+        pass.kind == PassKind::Forward ? run.forward.block : run.backward.block;
+    task.microBatch = pass.microBatch;
+    task.chunk = pass.chunk;
+    if (std::int32_t source = sourceOf(pass, stages.chunks.size()); source >= 0)
+      if (TaskId received = addTransfer(TaskKind::Recv, pass, source);
+          received.isValid())
+        task.deps.push_back(received);
+    if (lastSend_.isValid() && !request_.plan->overlap.pipeline)
+      task.deps.push_back(lastSend_);
+    TaskId ran = program_.tasks.add(std::move(task));
+    (pass.kind == PassKind::Forward ? run.firstForward : run.lastBackward) =
+        pass.kind == PassKind::Forward && run.firstForward.isValid()
+            ? run.firstForward
+            : ran;
+    if (std::int32_t target = targetOf(pass, stages.chunks.size()); target >= 0)
+      if (TaskId sent = addTransfer(TaskKind::Send, pass, target);
+          sent.isValid()) {
+        program_.tasks[sent].deps.push_back(ran);
+        lastSend_ = sent;
+      }
+  }
+
+  /// A message between this pass's chunk and `other`; none inside one stage.
+  TaskId addTransfer(TaskKind kind, const Pass &pass, std::int32_t other) {
+    const pipeline::StageGraph &stages = *request_.stages;
+    std::int64_t peer = stages.chunks[static_cast<std::size_t>(other)].stage;
+    if (peer == stage_)
+      return TaskId();
+    // The cut lies before the later of the two chunks.
+    std::int32_t cut = std::max(pass.chunk, other);
+    std::int32_t into = kind == TaskKind::Recv ? pass.chunk : other;
+    Task task;
+    task.kind = kind;
+    task.stream = kind == TaskKind::Recv ? Stream::Recv : Stream::Send;
+    task.peer = RankClassId(static_cast<std::size_t>(peer));
+    task.tag = tags_.message(pass, into);
+    task.message = crossingMessage(cut, pass.kind, peer);
+    task.clause = request_.plan->pipeline->clause;
+    task.microBatch = pass.microBatch;
+    task.chunk = pass.chunk;
+    task.name = kind == TaskKind::Recv ? "recv" : "send";
+    return program_.tasks.add(std::move(task));
+  }
+
+  program::Message crossingMessage(std::int32_t cut, PassKind kind,
+                                   std::int64_t peer) const {
+    program::Message message;
+    message.kind = program::CommunicationKind::Pipeline;
+    for (ops::SlotId slot :
+         request_.stages->crossing[static_cast<std::size_t>(cut)])
+      message.bytes += slotBytes(slot, kind);
+    const sema::Mesh &mesh = request_.plan->mesh;
+    std::int64_t stride = mesh.stride(request_.plan->pipeline->axis);
+    message.sizes = {2};
+    message.strides = {std::abs(peer - stage_) * stride};
+    return message;
+  }
+
+  Bytes slotBytes(ops::SlotId slot, PassKind) const {
+    const shard::Layout &layout = request_.graph->slots[slot];
+    const ops::Model &model = request_.graph->graph->model;
+    std::int64_t elements = 1;
+    for (ops::DimId dim : model.slots[slot].dims) {
+      std::int64_t size = model.dims[dim].size;
+      for (sema::AxisId axis : request_.plan->mesh.axes.ids())
+        if (layout.cut[axis.index()] == dim)
+          size /= request_.plan->mesh.axes[axis].size;
+      elements *= size;
+    }
+    return Bytes(elements * bytesOf(request_.plan->precision.compute));
+  }
+
+  /// The gradient of a weight that several stages hold is summed over them.
+  void addSharedWeights(const std::vector<ChunkRuns> &runs) {
+    if (runs.empty())
+      return;
+    for (const HeldWeight &held : weightsOf(request_, stage_)) {
+      if (!held.isShared)
+        continue;
+      std::vector<std::int64_t> holders = holdersOf(request_, held.weight);
+      if (holders.size() < 2)
+        continue;
+      const shard::WeightState &state = request_.graph->weights[held.weight];
+      Task task;
+      task.kind = TaskKind::Collective;
+      task.stream = Stream::Gradients;
+      task.deps = {runs.back().lastBackward};
+      task.tag = tags_.shared(held.weight);
+      task.message.kind = program::CommunicationKind::Gradients;
+      task.message.bytes =
+          Bytes(cutElements(request_.plan->mesh, state.localElements,
+                            state.gradientState) *
+                bytesOf(request_.plan->precision.gradients));
+      task.message.sizes = {static_cast<std::int64_t>(holders.size())};
+      task.message.strides = {
+          (holders.back() - holders.front()) /
+          (static_cast<std::int64_t>(holders.size()) - 1) *
+          request_.plan->mesh.stride(request_.plan->pipeline->axis)};
+      task.clause = request_.plan->pipeline->clause;
+      task.name =
+          request_.graph->graph->model.weights[held.weight].name + " shared";
+      beforeUpdate_.push_back(program_.tasks.add(std::move(task)));
+    }
+  }
+
+  void addUpdate() {
+    if (set_.stepEnd == ProgramSet::StepEnd::Joined &&
+        request_.accelerators > 1) {
+      Task norm;
+      norm.kind = TaskKind::Collective;
+      norm.stream = Stream::Gradients;
+      norm.deps = beforeUpdate_;
+      norm.tag = tags_.norm();
+      norm.message.kind = program::CommunicationKind::Norm;
+      norm.message.bytes = Bytes(bytesOf(Precision::Fp32));
+      norm.message.sizes = {request_.accelerators};
+      norm.message.strides = {1};
+      norm.clause = request_.plan->optimizer.clause;
+      norm.name = "gradient norm";
+      beforeUpdate_.push_back(program_.tasks.add(std::move(norm)));
+    }
+    Task task;
+    task.kind = TaskKind::Run;
+    task.pass = PassKind::Update;
+    task.block = set_.blocks.add(updateBlock());
+    task.deps = beforeUpdate_;
+    task.name = "update";
+    program_.tasks.add(std::move(task));
+  }
+
+  /// Gradients are read for their norm, then once more beside the states, which
+  /// are read and written; parameters are written, gradients zeroed.
+  program::Block updateBlock() const {
+    const sema::Plan &plan = *request_.plan;
+    std::int64_t gradientBytes = bytesOf(plan.precision.gradients);
+    std::int64_t stateBytes =
+        (plan.optimizer.master ? bytesOf(*plan.optimizer.master) : 0) +
+        (plan.optimizer.kind == sema::OptimizerKind::AdamW ? 2 : 1) *
+            bytesOf(plan.optimizer.moments);
+    program::Work work;
+    work.precision = Precision::Fp32;
+    for (const HeldWeight &held : weightsOf(request_, stage_)) {
+      const shard::WeightState &state = request_.graph->weights[held.weight];
+      std::int64_t owned =
+          cutElements(plan.mesh, state.localElements, state.optimizerState);
+      std::int64_t gradients =
+          cutElements(plan.mesh, state.localElements, state.gradientState);
+      std::int64_t normReads = plan.optimizer.clip > 0 ? 1 : 0;
+      work.bytesRead +=
+          Bytes(owned * (gradientBytes * (1 + normReads) + stateBytes));
+      work.bytesWritten +=
+          Bytes(owned * (stateBytes + bytesOf(plan.precision.parameters)) +
+                gradients * gradientBytes);
+    }
+    program::Instruction instruction;
+    instruction.kind = program::InstructionKind::Update;
+    instruction.phase = program::Phase::Update;
+    instruction.work = work;
+    instruction.name = "update";
+    instruction.origin = plan.optimizer.clause;
+    instruction.clause = plan.optimizer.clause;
+    program::Block block;
+    block.name = program_.name + " update";
+    block.instructions.push_back(std::move(instruction));
+    return block;
+  }
+
+  const EmitRequest &request_;
+  ProgramSet &set_;
+  std::int64_t stage_;
+  Tags tags_;
+  RankProgram program_;
+  std::vector<ChunkRuns> runs_;
+  TaskId lastSend_;
+  std::vector<TaskId> beforeUpdate_;
+};
+
+} // namespace
+
+ProgramSet emitProgram(const EmitRequest &request) {
+  ProgramSet set;
+  set.name = request.name;
+  set.accelerators = request.accelerators;
+  set.microBatches = static_cast<std::int32_t>(request.stages->microBatches);
+  set.stepEnd = request.plan->optimizer.clip > 0 ? ProgramSet::StepEnd::Joined
+                                                 : ProgramSet::StepEnd::Free;
+  BlockBuilder blocks(request, set);
+  for (std::int64_t stage = 0; stage < request.stages->stages; ++stage)
+    set.classes.add(ClassBuilder(request, set, stage).build(blocks));
+  return set;
+}
+
+} // namespace planc::lower

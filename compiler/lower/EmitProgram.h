@@ -1,0 +1,28 @@
+// From stages to rank programs: one program a class of equal ranks.
+#pragma once
+
+#include "compiler/lower/LowerBody.h"
+#include "compiler/pipeline/StageGraph.h"
+#include "runtime/program/ProgramSet.h"
+
+namespace planc::lower {
+
+struct EmitRequest {
+  const shard::ShardedGraph *graph = nullptr;
+  const pipeline::StageGraph *stages = nullptr;
+  const sema::Plan *plan = nullptr;
+  /// By body of the model; bodies are equal for every chunk that runs them.
+  const Table<ops::BodyId, LoweredBody> *bodies = nullptr;
+  std::int64_t accelerators = 1;
+  std::string name;
+};
+
+/// Ranks that differ only along axes other than the pipeline's run the same
+/// program, so there is one class a stage. Adds what follows from stages and
+/// nothing else: send and receive for every slot that crosses a cut, and the
+/// all-reduce of the gradient of a weight held by several stages. Gradients and
+/// gathered parameters are left as mergeable pieces; bucket boundaries are
+/// runtime/sched's.
+program::ProgramSet emitProgram(const EmitRequest &request);
+
+} // namespace planc::lower

@@ -1,0 +1,47 @@
+// Which steps one kernel does, and the memory traffic of the whole.
+#pragma once
+
+#include "compiler/shard/ShardedGraph.h"
+
+#include <vector>
+
+namespace planc::lower {
+
+/// A step and the part of the training step it is run in (a forward step may be
+/// run again in the backward).
+struct PlannedStep {
+  const shard::Step *step = nullptr;
+  program::Phase phase = program::Phase::Forward;
+};
+
+/// Steps (by their index in the list) that run as one, in the place of the
+/// last.
+struct Kernel {
+  std::vector<std::size_t> steps;
+  std::vector<shard::ShardedValueId> operands; ///< that enter from outside
+  std::vector<shard::ShardedValueId> results;  ///< of all its steps
+  program::Work work;
+};
+
+struct KernelRequest {
+  const shard::ShardedGraph *graph = nullptr;
+  ops::BodyId body;
+  const std::vector<PlannedStep> *steps = nullptr;
+  /// Values that must reach memory besides those read by other kernels; may be
+  /// null.
+  const std::vector<shard::ShardedValueId> *kept = nullptr;
+};
+
+/// Elementwise steps that graph::buildGraph put into one kernel stay together
+/// unless another step needs a value from their middle first. Order is
+/// otherwise kept.
+std::vector<Kernel> groupKernels(const KernelRequest &request);
+
+/// Bytes of one value on one rank.
+Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,
+              shard::ShardedValueId value);
+/// Sum over distinct values.
+Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,
+              const std::vector<shard::ShardedValueId> &values);
+
+} // namespace planc::lower

@@ -1,0 +1,41 @@
+#include "compiler/lower/Liveness.h"
+
+#include <algorithm>
+#include <set>
+
+namespace planc::lower {
+
+using shard::ShardedValueId;
+
+Bytes peakTransient(const LivenessRequest &request,
+                    const std::vector<ShardedValueId> &kept) {
+  const std::vector<PlannedStep> &steps = *request.steps;
+  const shard::ShardedBody &sharded = request.graph->bodies[request.body];
+  std::set<ShardedValueId> ignored(kept.begin(), kept.end());
+  for (const auto &gradient : sharded.weightGradients)
+    ignored.insert(gradient.value);
+
+  std::vector<std::size_t> lastRead(sharded.values.size(), 0);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (ShardedValueId operand : steps[i].step->operands)
+      lastRead[operand.index()] = i;
+    for (ShardedValueId result : steps[i].step->results)
+      lastRead[result.index()] = std::max(lastRead[result.index()], i);
+  }
+  std::vector<Bytes> freedAfter(steps.size());
+  Bytes now, peak;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (ShardedValueId result : steps[i].step->results) {
+      if (ignored.count(result))
+        continue;
+      Bytes size = bytesOf(*request.graph, request.body, result);
+      now += size;
+      freedAfter[lastRead[result.index()]] += size;
+    }
+    peak = std::max(peak, now);
+    now -= freedAfter[i];
+  }
+  return peak;
+}
+
+} // namespace planc::lower

@@ -1,0 +1,243 @@
+#include "compiler/lower/LowerBody.h"
+
+#include "compiler/lower/Kernels.h"
+#include "compiler/lower/Liveness.h"
+#include "compiler/lower/Rerun.h"
+
+#include <algorithm>
+
+namespace planc::lower {
+
+using program::Instruction;
+using program::InstructionKind;
+using program::Phase;
+using program::Stream;
+using shard::ShardedValueId;
+using shard::Step;
+using shard::StepKind;
+
+namespace {
+
+constexpr std::uint32_t kNoInstruction = ~0u;
+
+InstructionKind collectiveKind(StepKind kind) {
+  switch (kind) {
+  case StepKind::AllReduce:
+    return InstructionKind::AllReduce;
+  case StepKind::AllGather:
+    return InstructionKind::AllGather;
+  case StepKind::ReduceScatter:
+    return InstructionKind::ReduceScatter;
+  case StepKind::AllToAll:
+    return InstructionKind::AllToAll;
+  case StepKind::Compute:
+  case StepKind::Slice:
+    break;
+  }
+  return InstructionKind::Memory;
+}
+
+Stream streamOf(program::CommunicationKind kind) {
+  switch (kind) {
+  case program::CommunicationKind::Gradients:
+    return Stream::Gradients;
+  case program::CommunicationKind::Parameters:
+    return Stream::Parameters;
+  default:
+    return Stream::Tensor;
+  }
+}
+
+/// Turns the steps of one pass into instructions, in order.
+class PassBuilder {
+public:
+  PassBuilder(const shard::ShardedGraph &graph, ops::BodyId body)
+      : graph_(graph), sharded_(graph.bodies[body]),
+        body_(graph.graph->bodies[body]),
+        producer_(sharded_.values.size(), kNoInstruction) {}
+
+  void add(const std::vector<PlannedStep> &steps,
+           const std::vector<Kernel> &kernels) {
+    for (const Kernel &kernel : kernels) {
+      const PlannedStep &last = steps[kernel.steps.back()];
+      if (last.step->kind == StepKind::Slice || isView(*last.step))
+        alias(*last.step);
+      else if (last.step->kind == StepKind::Compute)
+        addKernel(steps, kernel);
+      else
+        addCollective(last);
+    }
+  }
+
+  void readSlots(const std::vector<shard::Port> &ports) {
+    for (const shard::Port &port : ports)
+      arrivals_.push_back(port);
+  }
+
+  LoweredPass finish(const std::vector<shard::Port> &outputs) {
+    for (const shard::Port &port : outputs)
+      if (producer_[port.value.index()] != kNoInstruction)
+        pass_.writes.push_back({port.slot, producer_[port.value.index()]});
+    return std::move(pass_);
+  }
+
+  std::uint32_t producerOf(ShardedValueId value) const {
+    return producer_[value.index()];
+  }
+
+private:
+  bool isView(const Step &step) const {
+    return step.kind == StepKind::Compute &&
+           ops::classOf(opOf(step).kind) == ops::OpClass::View;
+  }
+  const ops::Op &opOf(const Step &step) const {
+    bool forward = step.phase == Phase::Forward;
+    return forward ? body_.forward.forward[step.op] : body_.backward[step.op];
+  }
+
+  void alias(const Step &step) {
+    if (step.operands.empty() || step.results.empty())
+      return;
+    for (ShardedValueId result : step.results) {
+      producer_[result.index()] = producer_[step.operands[0].index()];
+      for (std::size_t i = 0; i < arrivals_.size(); ++i)
+        if (arrivals_[i].value == step.operands[0]) {
+          arrivals_.push_back({arrivals_[i].slot, result});
+          break;
+        }
+    }
+  }
+
+  void depend(Instruction &instruction, ShardedValueId operand) {
+    std::uint32_t producer = producer_[operand.index()];
+    if (producer != kNoInstruction)
+      instruction.deps.push_back(producer);
+    auto index = static_cast<std::uint32_t>(pass_.instructions.size());
+    for (const shard::Port &port : arrivals_)
+      if (port.value == operand && producer == kNoInstruction)
+        pass_.reads.push_back({port.slot, index});
+  }
+
+  void push(Instruction instruction,
+            const std::vector<ShardedValueId> &results) {
+    std::sort(instruction.deps.begin(), instruction.deps.end());
+    instruction.deps.erase(
+        std::unique(instruction.deps.begin(), instruction.deps.end()),
+        instruction.deps.end());
+    for (ShardedValueId result : results)
+      producer_[result.index()] =
+          static_cast<std::uint32_t>(pass_.instructions.size());
+    pass_.instructions.push_back(std::move(instruction));
+  }
+
+  void addKernel(const std::vector<PlannedStep> &steps, const Kernel &kernel) {
+    const PlannedStep &last = steps[kernel.steps.back()];
+    Instruction instruction;
+    switch (ops::classOf(opOf(*last.step).kind)) {
+    case ops::OpClass::Contraction:
+      instruction.kind = InstructionKind::MatMul;
+      break;
+    case ops::OpClass::Attention:
+      instruction.kind = opOf(*last.step).kind == ops::OpKind::Attention
+                             ? InstructionKind::Attention
+                             : InstructionKind::AttentionGrad;
+      break;
+    default:
+      instruction.kind = InstructionKind::Memory;
+    }
+    instruction.phase = last.phase;
+    instruction.work = kernel.work;
+    instruction.name = last.step->name;
+    instruction.origin = last.step->origin;
+    instruction.clause = last.step->clause;
+    for (ShardedValueId operand : kernel.operands)
+      depend(instruction, operand);
+    push(std::move(instruction), kernel.results);
+  }
+
+  void addCollective(const PlannedStep &planned) {
+    const Step &step = *planned.step;
+    Instruction instruction;
+    instruction.kind = collectiveKind(step.kind);
+    instruction.stream = streamOf(step.communication);
+    instruction.phase = planned.phase;
+    instruction.message.bytes = step.bytes;
+    instruction.message.kind = step.communication;
+    setGroup(instruction.message, graph_.mesh, step.axes);
+    instruction.name = step.name;
+    instruction.origin = step.origin;
+    instruction.clause = step.clause;
+    for (ShardedValueId operand : step.operands)
+      depend(instruction, operand);
+    push(std::move(instruction), step.results);
+  }
+
+  const shard::ShardedGraph &graph_;
+  const shard::ShardedBody &sharded_;
+  const graph::Body &body_;
+  std::vector<std::uint32_t> producer_;
+  std::vector<shard::Port> arrivals_;
+  LoweredPass pass_;
+};
+
+std::vector<PlannedStep> planned(const std::vector<Step> &steps) {
+  std::vector<PlannedStep> out;
+  for (const Step &step : steps)
+    out.push_back({&step, step.phase});
+  return out;
+}
+
+} // namespace
+
+void setGroup(program::Message &message, const sema::Mesh &mesh,
+              const std::vector<sema::AxisId> &axes) {
+  for (sema::AxisId axis : axes) {
+    if (mesh.axes[axis].size == 1)
+      continue;
+    message.sizes.push_back(mesh.axes[axis].size);
+    message.strides.push_back(mesh.stride(axis));
+  }
+}
+
+LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
+                      sema::Recompute recompute) {
+  const shard::ShardedBody &sharded = graph.bodies[body];
+  LoweredBody lowered;
+
+  std::vector<PlannedStep> forward = planned(sharded.forward);
+  PassBuilder forwardPass(graph, body);
+  forwardPass.readSlots(sharded.inputs);
+  KernelRequest forwardRequest{&graph, body, &forward, &sharded.saved};
+  forwardPass.add(forward, groupKernels(forwardRequest));
+  lowered.forward = forwardPass.finish(sharded.outputs);
+
+  Rerun rerun = planRerun(graph, body, recompute);
+  std::vector<PlannedStep> backward;
+  for (std::uint32_t index : rerun.steps)
+    backward.push_back({&sharded.forward[index], Phase::Recompute});
+  for (const Step &step : sharded.backward)
+    backward.push_back({&step, step.phase});
+  PassBuilder backwardPass(graph, body);
+  backwardPass.readSlots(sharded.gradientInputs);
+  // A value that is recomputed must reach memory if the backward reads it.
+  KernelRequest backwardRequest{&graph, body, &backward, nullptr};
+  backwardPass.add(backward, groupKernels(backwardRequest));
+  for (const auto &gradient : sharded.weightGradients) {
+    std::uint32_t at = backwardPass.producerOf(gradient.value);
+    if (at != kNoInstruction)
+      lowered.gradients.push_back({gradient.weight, at});
+  }
+  std::stable_sort(lowered.gradients.begin(), lowered.gradients.end(),
+                   [](const auto &a, const auto &b) {
+                     return a.instruction < b.instruction;
+                   });
+  lowered.backward = backwardPass.finish(sharded.gradientOutputs);
+
+  lowered.saved = bytesOf(graph, body, rerun.kept);
+  lowered.transient =
+      std::max(peakTransient({&graph, body, &forward}, rerun.kept),
+               peakTransient({&graph, body, &backward}, rerun.kept));
+  return lowered;
+}
+
+} // namespace planc::lower

@@ -1,0 +1,52 @@
+// A sharded body as instructions: kernels and collectives with their
+// dependences.
+#pragma once
+
+#include "compiler/sema/Plan.h"
+#include "compiler/shard/ShardedGraph.h"
+#include "runtime/program/Instruction.h"
+
+#include <string>
+#include <vector>
+
+namespace planc::lower {
+
+/// The instructions of one pass through a body. `deps` count from the pass's
+/// own first instruction.
+struct LoweredPass {
+  std::vector<program::Instruction> instructions;
+  struct SlotUse {
+    ops::SlotId slot;
+    std::uint32_t instruction = 0;
+  };
+  /// Instructions that read a slot as it arrives, and the one that leaves the
+  /// new value in a slot. A slot handed on untouched is in neither.
+  std::vector<SlotUse> reads, writes;
+};
+
+/// One body under one choice of recomputation.
+struct LoweredBody {
+  LoweredPass forward, backward; ///< backward with what it recomputes
+  struct Gradient {
+    ops::WeightId weight;
+    std::uint32_t instruction = 0; ///< of the backward, completes it
+  };
+  std::vector<Gradient> gradients; ///< in the order they are complete
+  /// What one micro-batch keeps from its forward to its backward.
+  Bytes saved;
+  /// The most that a pass holds besides, at one moment.
+  Bytes transient;
+};
+
+/// Elementwise steps of one kernel become one instruction whose traffic is what
+/// enters and leaves the kernel; views and slices become none.
+/// `All` runs the whole forward again; `Attention` only what the attention
+/// operator's dropped results need (Korthikanti et al., 2205.05198, 5).
+LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
+                      sema::Recompute recompute);
+
+/// Accelerators of a collective over `axes`, for program::Message.
+void setGroup(program::Message &message, const sema::Mesh &mesh,
+              const std::vector<sema::AxisId> &axes);
+
+} // namespace planc::lower

@@ -1,0 +1,107 @@
+#include "compiler/lower/Memory.h"
+
+#include "compiler/lower/StageWeights.h"
+
+#include <algorithm>
+#include <map>
+
+namespace planc::lower {
+
+using program::PassKind;
+
+namespace {
+
+std::vector<sema::AxisId> join(std::vector<sema::AxisId> a,
+                               const std::vector<sema::AxisId> &b) {
+  for (sema::AxisId axis : b)
+    if (std::find(a.begin(), a.end(), axis) == a.end())
+      a.push_back(axis);
+  return a;
+}
+
+/// Parameters, gradients and optimizer states; `gathered` is the whole of the
+/// largest two layers whose parameters are kept cut.
+void addStates(const EmitRequest &request, std::int64_t stage,
+               program::Memory &memory) {
+  const sema::Plan &plan = *request.plan;
+  const sema::Mesh &mesh = plan.mesh;
+  std::int64_t perElement =
+      (plan.optimizer.master ? bytesOf(*plan.optimizer.master) : 0) +
+      (plan.optimizer.kind == sema::OptimizerKind::AdamW ? 2 : 1) *
+          bytesOf(plan.optimizer.moments);
+  std::map<std::size_t, Bytes> gathered;
+  for (const HeldWeight &held : weightsOf(request, stage)) {
+    const shard::WeightState &state = request.graph->weights[held.weight];
+    std::int64_t parameterBytes = bytesOf(plan.precision.parameters);
+    std::int64_t elements = state.localElements;
+    memory.parameters += Bytes(
+        parameterBytes * cutElements(mesh, elements, state.parameterState));
+    memory.gradients += Bytes(bytesOf(plan.precision.gradients) *
+                              cutElements(mesh, elements, state.gradientState));
+    memory.optimizer +=
+        Bytes(perElement *
+              cutElements(mesh, elements,
+                          join(state.optimizerState, state.parameterState)));
+    if (!state.parameterState.empty())
+      gathered[held.unit] += Bytes(bytesOf(plan.precision.compute) * elements);
+  }
+  std::vector<Bytes> largest;
+  for (const auto &[unit, bytes] : gathered)
+    largest.push_back(bytes);
+  std::sort(largest.begin(), largest.end(), std::greater<>());
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, largest.size()); ++i)
+    memory.gathered += largest[i];
+}
+
+struct Held {
+  Bytes activations, logits, transient;
+  Bytes sum() const { return activations + logits; }
+};
+
+/// What one micro-batch keeps in one chunk.
+Held heldBy(const EmitRequest &request, const pipeline::Chunk &chunk) {
+  Held held;
+  for (std::size_t u = chunk.begin; u < chunk.end; ++u) {
+    bool isHead = u + 1 == request.stages->units.size() &&
+                  !request.stages->units[u].isLayer;
+    for (ops::BodyId body : request.stages->units[u].bodies) {
+      const LoweredBody &lowered = (*request.bodies)[body];
+      (isHead ? held.logits : held.activations) += lowered.saved;
+      held.transient = std::max(held.transient, lowered.transient);
+    }
+  }
+  return held;
+}
+
+} // namespace
+
+program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
+  program::Memory memory;
+  addStates(request, stage, memory);
+
+  std::vector<Held> chunks;
+  for (const pipeline::Chunk &chunk : request.stages->chunks)
+    chunks.push_back(heldBy(request, chunk));
+  Held now, peak;
+  for (const pipeline::Pass &pass :
+       request.stages->orders[static_cast<std::size_t>(stage)]) {
+    const Held &chunk = chunks[static_cast<std::size_t>(pass.chunk)];
+    if (pass.kind == PassKind::Forward) {
+      now.activations += chunk.activations;
+      now.logits += chunk.logits;
+    }
+    now.transient = chunk.transient;
+    if (now.sum() + now.transient > peak.sum() + peak.transient)
+      peak = now;
+    if (pass.kind == PassKind::Backward) {
+      now.activations -= chunk.activations;
+      now.logits -= chunk.logits;
+    }
+  }
+  memory.activations = peak.activations;
+  memory.logits = peak.logits;
+  memory.workspace = peak.transient;
+  return memory;
+}
+
+} // namespace planc::lower

@@ -1,0 +1,13 @@
+// Memory of a stage's ranks at their fullest moment (METRICS M8).
+#pragma once
+
+#include "compiler/lower/EmitProgram.h"
+
+namespace planc::lower {
+
+/// Follows the stage's order: a forward keeps what its units save, a backward
+/// gives it back when it ends. States are cut as the plan says; gathered
+/// parameters are those of the layer at work and the next.
+program::Memory memoryOf(const EmitRequest &request, std::int64_t stage);
+
+} // namespace planc::lower

@@ -1,0 +1,24 @@
+// Weight gradients and gathered parameters of a stage as pieces that may be
+// merged.
+#pragma once
+
+#include "compiler/lower/Blocks.h"
+
+namespace planc::lower {
+
+/// Where the passes of one chunk stand in a rank program.
+struct ChunkRuns {
+  std::size_t chunk = 0;
+  ChunkPass forward, backward;
+  program::TaskId firstForward, lastBackward;
+};
+
+/// Fills `reduces` (in the order the last micro-batch completes them) and
+/// `gathers` (in the order the first micro-batch wants them). A gradient
+/// partial over A and B with states cut over A is reduce-scattered over A, then
+/// all-reduced over B on the smaller piece; with nothing cut, all-reduced over
+/// both at once. `runs` stand in the order of their last backwards.
+void addPieces(const EmitRequest &request, const std::vector<ChunkRuns> &runs,
+               program::RankProgram &program);
+
+} // namespace planc::lower
