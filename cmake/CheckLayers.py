@@ -62,8 +62,17 @@ def includes_of(path):
                 yield number, own, other
 
 
-def check_own(root, path, layer, name, layers):
+def is_generated(root, name):
+    """`PlanLexer.h`, or `ProgramTextParser.h` from ProgramText.g4."""
+    stem = os.path.splitext(name)[0]
+    return any(os.path.exists(os.path.join(root, "grammar", stem + ".g4"))
+               for stem in (stem, re.sub(r"(Lexer|Parser)$", "", stem)))
+
+
+def check_own(root, layer, name, layers):
     """What is wrong with `#include "name"`, or None."""
+    if is_generated(root, name):
+        name = "grammar/" + name
     if not name.startswith(tuple(top + "/" for top in TOPS)):
         return f'"{name}" is not named from the root of the repository'
     generated = inside(name, "grammar")
@@ -95,7 +104,7 @@ def check_includes(root, layers, foreign):
             yield f"{path}:1: docs/layers.txt does not list this folder"
             continue
         for line, own, other in includes_of(os.path.join(root, path)):
-            wrong = (check_own(root, path, layer, own, layers) if own
+            wrong = (check_own(root, layer, own, layers) if own
                      else check_foreign(path, other, foreign))
             if wrong:
                 yield f"{path}:{line}: {wrong}"

@@ -19,7 +19,10 @@ SOUND = {
     "runtime/sched/CMakeLists.txt": "planc_library(x SOURCES Problem.cpp)\n",
     "compiler/sema/Module.h": '#include "runtime/base/Id.h"\n',
     "compiler/syntax/ParseFile.cpp": "#include <antlr4-runtime.h>\n",
-    "compiler/syntax/Built.cpp": '#include "grammar/PlanParser.h"\n',
+    "compiler/syntax/Built.cpp": '#include "PlanParser.h"\n',
+    "compiler/syntax/Read.cpp": '#include "ProgramTextLexer.h"\n',
+    "grammar/PlanParser.g4": "",
+    "grammar/ProgramText.g4": "",
 }
 
 
@@ -75,6 +78,12 @@ class CheckLayersTest(unittest.TestCase):
             {"compiler/sema/Module.h": "#include <antlr4-runtime.h>\n"},
             "compiler/sema/Module.h:1: <antlr4-runtime.h> is for "
             "compiler/syntax and grammar")
+
+    def test_generated_outside_syntax(self):
+        self.refuses(
+            {"compiler/sema/Module.h": '#include "PlanParser.h"\n'},
+            'compiler/sema/Module.h:1: compiler/sema may not include grammar '
+            '("grammar/PlanParser.h")')
 
     def test_catch_outside_tests(self):
         self.refuses(
