@@ -8,7 +8,7 @@
 namespace planc::cost {
 
 enum class AttentionKernel : std::uint8_t {
-  Newest, ///< the fastest fused one the accelerator states an efficiency for
+  Newest, ///< FlashAttention-3 where the accelerator states it, else 2
   Flash2,
   Flash3,
   Cudnn,
@@ -20,13 +20,16 @@ struct Options {
   enum class Launch : std::uint8_t { Gaps, Graphs } launch = Launch::Gaps;
 };
 
-/// Whether the accelerator states an efficiency for the kernel (C3).
+/// Whether the accelerator states an efficiency for the kernel. A model asked
+/// for one that is not there uses FlashAttention-2; refusing is the caller's.
 bool hasKernel(const hardware::Accelerator &accelerator,
                AttentionKernel kernel);
 
 class RooflineCostModel final : public CostModel {
 public:
-  /// `cluster` passes hardware::verify. Copied; the model owns what it reads.
+  /// `cluster` passes hardware::verify. Copied: the model owns what it reads.
+  /// Work in a precision without a stated peak runs at that of the next wider
+  /// one stated, else at the lowest.
   RooflineCostModel(const hardware::Cluster &cluster, const Options &options);
 
   ComputeCost compute(program::InstructionKind kind,

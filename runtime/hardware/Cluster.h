@@ -70,9 +70,11 @@ struct Cluster {
   std::int64_t groupSize(std::size_t index) const;
 };
 
-/// Rules D1…: at least one level, sizes, rates, bandwidths and units positive,
-/// efficiencies in (0, 1], the size within 64 bits, a peak for each precision
-/// once. One line per broken rule, empty when sound.
+/// One line per broken rule, empty when sound. D1 at least one level; D2 levels
+/// have members; D3 the size fits in 64 bits; D4 units; D5 memory and its
+/// bandwidth; D6 a positive peak, each precision once; D7 constants are not
+/// negative, efficiencies at most 1; D8 links have a rate, oversubscription is
+/// at least 1; D9 the reserve fits in memory.
 std::vector<std::string> verify(const Cluster &cluster);
 
 } // namespace planc::hardware

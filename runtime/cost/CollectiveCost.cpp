@@ -1,0 +1,324 @@
+#include "runtime/cost/CollectiveCost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace planc::cost {
+
+using hardware::GroupShape;
+using program::InstructionKind;
+using program::Message;
+
+namespace {
+
+/// Phases a collective is made of: all-reduce is a reduce-scatter and an
+/// all-gather.
+double phases(InstructionKind kind) {
+  return kind == InstructionKind::AllReduce ? 2 : 1;
+}
+
+/// Share of the link a logarithmic gather or scatter reaches of what a ring
+/// does: the weight of PAT in NCCL 2.30's tuning model (src/graph/tuning.cc).
+constexpr double kLogarithmicGather = 0.75;
+
+bool isTransfer(InstructionKind kind) {
+  return kind == InstructionKind::Send || kind == InstructionKind::Recv;
+}
+
+/// Bytes a member of n sends for each byte of the message, in a ring.
+double ringVolume(InstructionKind kind, double n) {
+  return kind == InstructionKind::Broadcast ? 1 : phases(kind) * (n - 1) / n;
+}
+
+/// Times a byte crosses the memory of a member for each byte it sends: read to
+/// send and written on arrival; a reduction reads its own part too.
+double memoryFactor(InstructionKind kind) {
+  switch (kind) {
+  case InstructionKind::AllReduce:
+    return 2.5;
+  case InstructionKind::ReduceScatter:
+    return 3;
+  default:
+    return 2;
+  }
+}
+
+double steps(std::int64_t n) { return std::ceil(std::log2(n)); }
+
+constexpr Algorithm kCandidates[] = {
+    Algorithm::Ring,   Algorithm::Tree,      Algorithm::Hierarchical,
+    Algorithm::Direct, Algorithm::InNetwork, Algorithm::PointToPoint,
+};
+
+} // namespace
+
+/// Per accelerator: bytes on its link of each level, and the seconds they take.
+/// Levels that work at the same time take the longest of them, phases that
+/// follow each other add up.
+struct CollectiveCosts::Traffic {
+  Algorithm algorithm = Algorithm::None;
+  std::vector<double> bytes;
+  double latency = 0, busy = 0, sent = 0;
+};
+
+struct CollectiveCosts::Request {
+  InstructionKind kind = InstructionKind::AllReduce;
+  double bytes = 0;
+  GroupShape shape;
+  double members = 1;
+  std::size_t outermost = 0;
+
+  double at(std::size_t level) const {
+    return static_cast<double>(shape.perLevel[level]);
+  }
+  double below(std::size_t level) const {
+    return static_cast<double>(shape.membersBelow(level));
+  }
+};
+
+double CollectiveCosts::rate(std::size_t level, double efficiency) const {
+  const hardware::Level &l = cluster_.levels[level];
+  return l.link.toDouble() * efficiency / l.oversubscription;
+}
+
+double CollectiveCosts::latencySeconds(std::size_t level) const {
+  return toSeconds(cluster_.levels[level].latency);
+}
+
+void CollectiveCosts::crossing(Traffic &traffic, std::size_t level,
+                               double bytes) const {
+  if (level == 0)
+    traffic.bytes[0] += bytes;
+  for (std::size_t l = 1; l <= level; ++l)
+    traffic.bytes[l] += bytes;
+}
+
+/// Rings through all members, one for each link of a group of the level inside:
+/// every member sends the whole volume to its neighbour, and a group's links
+/// upwards share what leaves it.
+CollectiveCosts::Traffic CollectiveCosts::ring(const Request &r) const {
+  Traffic t{Algorithm::Ring, std::vector<double>(cluster_.levels.size()), 0, 0,
+            0};
+  const double volume = r.bytes * ringVolume(r.kind, r.members);
+  for (std::size_t l = 0; l <= r.outermost; ++l) {
+    if (r.shape.perLevel[l] <= 1)
+      continue;
+    const hardware::Level &level = cluster_.levels[l];
+    const double groups = r.members / r.below(l + 1); // of this level
+    t.latency += phases(r.kind) * (r.at(l) - 1) * groups * latencySeconds(l);
+    const double shared = volume / r.below(l);
+    const double adapter = l == 0 ? volume : volume / r.below(1);
+    const double half = level.constants.messageHalf;
+    const double efficiency = level.constants.efficiency;
+    t.busy =
+        std::max({t.busy, (shared + half) / rate(l, efficiency),
+                  (adapter + half) / (level.link.toDouble() * efficiency)});
+    t.bytes[l] = shared;
+  }
+  t.sent = volume;
+  return t;
+}
+
+/// All-reduce: two binary trees over the groups, each with half of the data,
+/// chains inside the innermost. Gather and scatter: distances that double, one
+/// member in each innermost group (NCCL's PAT).
+CollectiveCosts::Traffic CollectiveCosts::tree(const Request &r) const {
+  Traffic t{Algorithm::Tree, std::vector<double>(cluster_.levels.size()), 0, 0,
+            0};
+  const bool reduces = r.kind == InstructionKind::AllReduce;
+  if (!reduces && r.below(1) > 1)
+    return {};
+  const double volume =
+      reduces ? 2 * r.bytes : r.bytes * (r.members - 1) / r.members;
+  const double weight = reduces ? 1 : kLogarithmicGather;
+  for (std::size_t l = 0; l <= r.outermost; ++l) {
+    if (r.shape.perLevel[l] <= 1)
+      continue;
+    const hardware::Level &level = cluster_.levels[l];
+    const double depth = l == 0 ? r.at(0) - 1 : steps(r.shape.perLevel[l]);
+    t.latency += (reduces ? 2 : 1) * depth * latencySeconds(l);
+    // Past the innermost level every hop of a link's share of the tree leaves
+    // through the adapter, whatever level it ends in.
+    const double bytes = volume / (l == 0 ? 1 : r.below(1));
+    t.busy =
+        std::max(t.busy, (bytes + level.constants.messageHalf) /
+                             (weight * rate(l, level.constants.efficiency)));
+    t.bytes[l] = bytes;
+  }
+  t.sent = volume;
+  return t;
+}
+
+/// Level by level: scattered on the way out, gathered on the way in, so that
+/// every member's link carries a part; the phases follow each other.
+CollectiveCosts::Traffic CollectiveCosts::hierarchical(const Request &r) const {
+  Traffic t{Algorithm::Hierarchical,
+            std::vector<double>(cluster_.levels.size()), 0, 0, 0};
+  for (std::size_t l = 0; l <= r.outermost; ++l) {
+    if (r.shape.perLevel[l] <= 1)
+      continue;
+    const hardware::LevelConstants &c = cluster_.levels[l].constants;
+    const double part = r.bytes / r.below(l);
+    const double volume = phases(r.kind) * part * (r.at(l) - 1) / r.at(l);
+    double busy = (volume + c.messageHalf) / rate(l, c.efficiency);
+    double hops = phases(r.kind) * (r.at(l) - 1);
+    double sent = volume;
+    // The switch may sum where a level is the outermost of the group.
+    if (r.kind == InstructionKind::AllReduce && l == r.outermost &&
+        cluster_.levels[l].inNetworkReduction) {
+      const double summed = part * (r.at(l) + 1) / r.at(l);
+      const double share =
+          c.reductionEfficiency > 0 ? c.reductionEfficiency : c.efficiency;
+      const double inSwitch = (summed + c.messageHalf) / rate(l, share);
+      if (inSwitch < busy) {
+        busy = inSwitch;
+        hops = 2;
+        sent = summed;
+      }
+    }
+    t.busy += busy;
+    t.latency += hops * latencySeconds(l);
+    t.sent += sent;
+    crossing(t, l, sent);
+  }
+  return t;
+}
+
+/// Every member to every other: what leaves a group shares its links.
+CollectiveCosts::Traffic CollectiveCosts::direct(const Request &r) const {
+  Traffic t{Algorithm::Direct, std::vector<double>(cluster_.levels.size()), 0,
+            0, 0};
+  for (std::size_t l = 0; l <= r.outermost; ++l) {
+    const hardware::LevelConstants &c = cluster_.levels[l].constants;
+    const double others = l == 0 ? r.below(1) - 1 : r.members - r.below(l);
+    const double bytes = r.bytes * others / r.members;
+    if (others <= 0)
+      continue;
+    t.latency = std::max(t.latency, latencySeconds(l));
+    t.busy = std::max(t.busy, (bytes + c.messageHalf) / rate(l, c.efficiency));
+    t.bytes[l] = bytes;
+    t.sent += l == 0 || l == 1 ? bytes : 0;
+  }
+  return t;
+}
+
+/// One level whose switches sum: each member sends its data once and receives
+/// the sum once, besides its own part that it reads back from the switch.
+CollectiveCosts::Traffic CollectiveCosts::inNetwork(const Request &r) const {
+  const std::size_t l = r.outermost;
+  const hardware::Level &level = cluster_.levels[l];
+  if (r.kind != InstructionKind::AllReduce || !level.inNetworkReduction ||
+      r.below(l) > 1)
+    return {};
+  Traffic t{Algorithm::InNetwork, std::vector<double>(cluster_.levels.size()),
+            0, 0, 0};
+  const hardware::LevelConstants &c = level.constants;
+  const double share =
+      c.reductionEfficiency > 0 ? c.reductionEfficiency : c.efficiency;
+  const double bytes = r.bytes * (r.members + 1) / r.members;
+  t.latency = 2 * latencySeconds(l);
+  t.busy = (bytes + c.messageHalf) / rate(l, share);
+  t.sent = bytes;
+  crossing(t, l, bytes);
+  return t;
+}
+
+CollectiveCosts::Traffic CollectiveCosts::pointToPoint(const Request &r) const {
+  Traffic t{Algorithm::PointToPoint,
+            std::vector<double>(cluster_.levels.size()), 0, 0, 0};
+  const hardware::LevelConstants &c = cluster_.levels[r.outermost].constants;
+  const double share =
+      c.transferEfficiency > 0 ? c.transferEfficiency : c.efficiency;
+  t.latency = latencySeconds(r.outermost);
+  t.busy = (r.bytes + c.messageHalf) / rate(r.outermost, share);
+  t.sent = r.bytes;
+  crossing(t, r.outermost, r.bytes);
+  return t;
+}
+
+CollectiveCosts::Traffic CollectiveCosts::trafficOf(Algorithm algorithm,
+                                                    const Request &r) const {
+  if (isTransfer(r.kind) != (algorithm == Algorithm::PointToPoint))
+    return {};
+  const bool exchanges = r.kind == InstructionKind::AllToAll;
+  switch (algorithm) {
+  case Algorithm::None:
+    return {};
+  case Algorithm::Ring:
+    return exchanges ? Traffic{} : ring(r);
+  case Algorithm::Tree:
+    return exchanges ? Traffic{} : tree(r);
+  case Algorithm::Hierarchical:
+    return exchanges || r.below(r.outermost) <= 1 ? Traffic{} : hierarchical(r);
+  case Algorithm::Direct:
+    return exchanges ? direct(r) : Traffic{};
+  case Algorithm::InNetwork:
+    return inNetwork(r);
+  case Algorithm::PointToPoint:
+    return pointToPoint(r);
+  }
+  return {};
+}
+
+CollectiveCost CollectiveCosts::assemble(Traffic t, const Request &r) const {
+  CollectiveCost cost;
+  cost.levels.resize(cluster_.levels.size());
+  if (t.algorithm == Algorithm::None)
+    return cost;
+  for (std::size_t l = r.outermost; l > 1; --l)
+    t.bytes[l - 1] = std::max(t.bytes[l - 1], t.bytes[l]);
+  cost.algorithm = t.algorithm;
+  const double start = cluster_.accelerator.constants.collectiveStart;
+  cost.latency = durationFromSeconds(start + t.latency);
+  const double seconds = start + t.latency + t.busy;
+  cost.total = durationFromSeconds(seconds);
+  const auto share = [&](double busy) {
+    const double ppm =
+        seconds > 0 ? busy / seconds * static_cast<double>(kWhole) : 0;
+    return std::min(kWhole, static_cast<PartsPerMillion>(std::ceil(ppm)));
+  };
+  for (std::size_t l = 0; l < cost.levels.size(); ++l) {
+    const hardware::LevelConstants &c = cluster_.levels[l].constants;
+    cost.levels[l].bytes = Bytes(static_cast<std::int64_t>(t.bytes[l]));
+    cost.levels[l].share = share(t.bytes[l] / rate(l, c.efficiency));
+    if (cost.levels[l].bytes.value > 0)
+      cost.units =
+          std::max(cost.units, static_cast<std::int64_t>(c.collectiveUnits));
+  }
+  const double touched = t.sent * memoryFactor(r.kind);
+  cost.memoryTraffic = Bytes(static_cast<std::int64_t>(touched));
+  cost.memoryShare =
+      share(touched / (cluster_.accelerator.bandwidth.toDouble() *
+                       cluster_.accelerator.constants.memoryEfficiency));
+  return cost;
+}
+
+CollectiveCost CollectiveCosts::costWith(Algorithm algorithm,
+                                         InstructionKind kind,
+                                         const Message &message) const {
+  Request r;
+  r.kind = kind;
+  r.bytes = std::max(0.0, message.bytes.toDouble());
+  r.shape = hardware::shapeOf(cluster_, {message.sizes, message.strides});
+  r.members = static_cast<double>(r.shape.members());
+  const std::optional<std::size_t> outermost = r.shape.outermost();
+  if (!outermost)
+    return assemble({}, r);
+  r.outermost = *outermost;
+  return assemble(trafficOf(algorithm, r), r);
+}
+
+CollectiveCost CollectiveCosts::cost(InstructionKind kind,
+                                     const Message &message) const {
+  CollectiveCost best;
+  best.levels.resize(cluster_.levels.size());
+  for (Algorithm algorithm : kCandidates) {
+    CollectiveCost cost = costWith(algorithm, kind, message);
+    if (cost.algorithm != Algorithm::None &&
+        (best.algorithm == Algorithm::None || cost.total < best.total))
+      best = std::move(cost);
+  }
+  return best;
+}
+
+} // namespace planc::cost

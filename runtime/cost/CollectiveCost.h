@@ -1,0 +1,48 @@
+// Time of one collective or transfer on the levels its group spans
+// (docs/cost.md C5 to C9).
+#pragma once
+
+#include "runtime/cost/CostModel.h"
+#include "runtime/hardware/Placement.h"
+
+namespace planc::cost {
+
+/// Costs collectives of one cluster. Refers to what it is made from.
+class CollectiveCosts {
+public:
+  explicit CollectiveCosts(const hardware::Cluster &cluster)
+      : cluster_(cluster) {}
+
+  /// The cheapest of the algorithms that can do it; of equal ones the first in
+  /// the order of `Algorithm`.
+  CollectiveCost cost(program::InstructionKind kind,
+                      const program::Message &message) const;
+
+  /// With that algorithm, whether or not it is the cheapest. Algorithm::None,
+  /// when it cannot do it.
+  CollectiveCost costWith(Algorithm algorithm, program::InstructionKind kind,
+                          const program::Message &message) const;
+
+private:
+  struct Traffic;
+  struct Request;
+
+  Traffic ring(const Request &request) const;
+  Traffic tree(const Request &request) const;
+  Traffic hierarchical(const Request &request) const;
+  Traffic direct(const Request &request) const;
+  Traffic inNetwork(const Request &request) const;
+  Traffic pointToPoint(const Request &request) const;
+
+  Traffic trafficOf(Algorithm algorithm, const Request &request) const;
+  double rate(std::size_t level, double efficiency) const;
+  double latencySeconds(std::size_t level) const;
+  /// Adds bytes that leave through `level`. What crosses a level past the
+  /// innermost leaves through the same adapter as what crosses those between.
+  void crossing(Traffic &traffic, std::size_t level, double bytes) const;
+  CollectiveCost assemble(Traffic traffic, const Request &request) const;
+
+  const hardware::Cluster &cluster_;
+};
+
+} // namespace planc::cost

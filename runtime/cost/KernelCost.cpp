@@ -1,0 +1,186 @@
+#include "runtime/cost/KernelCost.h"
+
+#include "runtime/cost/MatMulCost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace planc::cost {
+
+using program::InstructionKind;
+using program::Work;
+
+namespace {
+
+/// Unfused attention over m × n scores of one head: what is read and written a
+/// score beside the products' own results, in elements of the work's precision
+/// and in bytes of the dropout mask. Forward: softmax reads and writes, dropout
+/// reads and writes. Backward: dropout reads and writes, softmax reads its
+/// result and the gradient and writes.
+struct ScoreTraffic {
+  double elements, maskBytes, products, kernels;
+};
+constexpr ScoreTraffic kForwardScores{4, 1, 2, 4};
+constexpr ScoreTraffic kBackwardScores{5, 1, 4, 6};
+
+double total(const Work &work) {
+  return work.bytesRead.toDouble() + work.bytesWritten.toDouble();
+}
+
+} // namespace
+
+double KernelCosts::peakOf(Precision precision) const {
+  if (std::optional<FlopRate> stated = accelerator_.peak(precision))
+    return stated->toDouble();
+  const hardware::Peak *wider = nullptr, *lowest = nullptr;
+  for (const hardware::Peak &peak : accelerator_.peaks) {
+    if (bytesOf(peak.precision) >= bytesOf(precision) &&
+        (!wider || bytesOf(peak.precision) < bytesOf(wider->precision)))
+      wider = &peak;
+    if (!lowest || peak.rate < lowest->rate)
+      lowest = &peak;
+  }
+  return (wider ? wider : lowest)->rate.toDouble();
+}
+
+double KernelCosts::matmulShare(Precision precision) const {
+  const hardware::AcceleratorConstants &c = accelerator_.constants;
+  return bytesOf(precision) == 1 && c.matmulEfficiency8 > 0
+             ? c.matmulEfficiency8
+             : c.matmulEfficiency;
+}
+
+double KernelCosts::streamSeconds(double bytes, std::int32_t kernels) const {
+  const hardware::AcceleratorConstants &c = accelerator_.constants;
+  if (bytes <= 0)
+    return 0;
+  return (bytes + c.memoryHalf * std::max(kernels, 1)) /
+         (accelerator_.bandwidth.toDouble() * c.memoryEfficiency);
+}
+
+double KernelCosts::matmul(const Work &work) const {
+  const double peak = peakOf(work.precision);
+  const double share = matmulShare(work.precision);
+  const MatMulRates rates{peak, share,
+                          accelerator_.bandwidth.toDouble() *
+                              accelerator_.constants.memoryEfficiency};
+  const double tiled =
+      matmulSeconds(accelerator_, {work.batch, work.m, work.n, work.k}, rates);
+  return std::max(tiled, work.flops.toDouble() / (peak * share));
+}
+
+double KernelCosts::attentionShare(InstructionKind kind) const {
+  const hardware::AcceleratorConstants &c = accelerator_.constants;
+  const bool backward = kind == InstructionKind::AttentionGrad;
+  AttentionKernel kernel = options_.attention;
+  if (kernel == AttentionKernel::Newest)
+    kernel = AttentionKernel::Flash3;
+  if (kernel == AttentionKernel::Flash3 && hasKernel(accelerator_, kernel))
+    return backward ? c.flash3GradEfficiency : c.flash3Efficiency;
+  if (kernel == AttentionKernel::Cudnn && hasKernel(accelerator_, kernel))
+    return backward ? c.cudnnGradEfficiency : c.cudnnEfficiency;
+  return backward ? c.flash2GradEfficiency : c.flash2Efficiency;
+}
+
+double KernelCosts::fusedAttention(InstructionKind kind,
+                                   const Work &work) const {
+  const double products = kind == InstructionKind::Attention ? 2 : 5;
+  const double perKey = products * 2 * static_cast<double>(work.batch) *
+                        static_cast<double>(work.m) *
+                        static_cast<double>(work.k);
+  const double flops = work.flops.toDouble();
+  if (flops <= 0)
+    return 0;
+  const double keys = perKey > 0 ? flops / perKey : 0;
+  const double half = accelerator_.constants.attentionHalf;
+  const double reached = keys > 0 ? keys / (keys + half) : 1;
+  return flops / (peakOf(work.precision) * attentionShare(kind) * reached);
+}
+
+ComputeCost KernelCosts::assemble(const Work &work, double arithmetic,
+                                  double memory) const {
+  ComputeCost cost;
+  const double gap = options_.launch == Options::Launch::Graphs
+                         ? 0
+                         : accelerator_.constants.launchGap;
+  cost.launch = durationFromSeconds(gap * std::max(work.kernels, 0));
+  const double busy = std::max(arithmetic, memory);
+  cost.bound = arithmetic >= memory && arithmetic > 0 ? Bound::Arithmetic
+                                                      : Bound::Memory;
+  cost.arithmetic =
+      work.flops.value > 0
+          ? durationFromSeconds(work.flops.toDouble() / peakOf(work.precision))
+          : Duration(0);
+  cost.total =
+      std::max(durationFromSeconds(busy), cost.arithmetic) + cost.launch;
+  if (busy > 0)
+    cost.memoryShare =
+        std::min(kWhole, static_cast<PartsPerMillion>(std::ceil(
+                             memory / busy * static_cast<double>(kWhole))));
+  return cost;
+}
+
+ComputeCost KernelCosts::unfusedAttention(InstructionKind kind,
+                                          const Work &work) const {
+  const ScoreTraffic traffic =
+      kind == InstructionKind::Attention ? kForwardScores : kBackwardScores;
+  const double element = static_cast<double>(bytesOf(work.precision));
+  const double scores = static_cast<double>(work.batch) *
+                        static_cast<double>(work.m) *
+                        static_cast<double>(work.n);
+  const MatMulRates rates{peakOf(work.precision), matmulShare(work.precision),
+                          accelerator_.bandwidth.toDouble() *
+                              accelerator_.constants.memoryEfficiency};
+  // Half of the products make scores (k inside), half consume them (n inside).
+  const double making =
+      matmulSeconds(accelerator_, {work.batch, work.m, work.n, work.k}, rates);
+  const double consuming =
+      matmulSeconds(accelerator_, {work.batch, work.m, work.k, work.n}, rates);
+  const double operands = total(work) / traffic.products;
+  const double product = streamSeconds(operands + scores * element, 1);
+  const double between = streamSeconds(
+      scores * (traffic.elements * element + traffic.maskBytes), 2);
+  const double busy =
+      traffic.products / 2 *
+          (std::max(making, product) + std::max(consuming, product)) +
+      between;
+  const double memory = traffic.products * product + between;
+  Work launched = work;
+  launched.kernels =
+      std::max(work.kernels, static_cast<std::int32_t>(traffic.kernels));
+  ComputeCost cost = assemble(launched, 0, busy);
+  cost.memoryShare =
+      busy > 0 ? static_cast<PartsPerMillion>(
+                     std::ceil(memory / busy * static_cast<double>(kWhole)))
+               : 0;
+  return cost;
+}
+
+ComputeCost KernelCosts::cost(InstructionKind kind, const Work &work) const {
+  switch (kind) {
+  case InstructionKind::MatMul:
+    return assemble(work, matmul(work),
+                    streamSeconds(total(work), work.kernels));
+  case InstructionKind::Attention:
+  case InstructionKind::AttentionGrad:
+    if (options_.attention == AttentionKernel::Unfused)
+      return unfusedAttention(kind, work);
+    return assemble(work, fusedAttention(kind, work),
+                    streamSeconds(total(work), work.kernels));
+  case InstructionKind::Memory:
+  case InstructionKind::Update:
+    return assemble(work, work.flops.toDouble() / peakOf(work.precision),
+                    streamSeconds(total(work), work.kernels));
+  case InstructionKind::AllReduce:
+  case InstructionKind::AllGather:
+  case InstructionKind::ReduceScatter:
+  case InstructionKind::AllToAll:
+  case InstructionKind::Broadcast:
+  case InstructionKind::Send:
+  case InstructionKind::Recv:
+    break;
+  }
+  return {};
+}
+
+} // namespace planc::cost

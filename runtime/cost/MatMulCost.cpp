@@ -1,0 +1,69 @@
+#include "runtime/cost/MatMulCost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace planc::cost {
+
+namespace {
+
+struct Tile {
+  double rows, columns;
+};
+
+/// Of the largest tile: whole, half, quarter, in both directions.
+constexpr double kTileParts[] = {1.0, 0.5, 0.25};
+/// Units that share the k of one tile.
+constexpr double kSplits[] = {1, 2, 4, 8, 16};
+/// Partial sums are written and read once, in fp32.
+constexpr double kPartialSumBytes = 8;
+
+/// Of n in pieces of `piece`: the share that is work, the rest is padding.
+double filled(double n, double piece) {
+  return n / (piece * std::ceil(n / piece));
+}
+
+/// How much slower than the largest a smaller tile is: it loads more operands
+/// for each result.
+double tileFactor(const hardware::AcceleratorConstants &c, Tile tile) {
+  const auto speed = [&](double rows, double columns) {
+    const double reuse = rows * columns / (rows + columns);
+    return reuse / (reuse + c.tileHalf);
+  };
+  return speed(tile.rows, tile.columns) / speed(c.tileRows, c.tileColumns);
+}
+
+} // namespace
+
+double matmulSeconds(const hardware::Accelerator &accelerator,
+                     const MatMulShape &shape, const MatMulRates &rates) {
+  if (shape.batch <= 0 || shape.m <= 0 || shape.n <= 0 || shape.k <= 0)
+    return 0;
+  const hardware::AcceleratorConstants &c = accelerator.constants;
+  const double units = static_cast<double>(accelerator.units);
+  const double batch = static_cast<double>(shape.batch),
+               m = static_cast<double>(shape.m),
+               n = static_cast<double>(shape.n),
+               k = static_cast<double>(shape.k);
+  const double atCap = 2 * batch * m * n * k / (rates.peak * rates.efficiency);
+  double best = std::numeric_limits<double>::infinity();
+  for (double rowPart : kTileParts)
+    for (double columnPart : kTileParts)
+      for (double split : kSplits) {
+        const Tile tile{std::max(1.0, c.tileRows * rowPart),
+                        std::max(1.0, c.tileColumns * columnPart)};
+        const double tiles = batch * std::ceil(m / tile.rows) *
+                             std::ceil(n / tile.columns) * split;
+        const double share = filled(m, tile.rows) * filled(n, tile.columns) *
+                             filled(tiles, units) * tileFactor(c, tile) * k /
+                             (k + c.kHalf * split);
+        const double sums = split > 1 ? split * batch * m * n *
+                                            kPartialSumBytes / rates.bandwidth
+                                      : 0;
+        best = std::min(best, atCap / share + sums);
+      }
+  return best;
+}
+
+} // namespace planc::cost

@@ -1,0 +1,26 @@
+// Time of a matrix product by tile and wave quantisation (docs/cost.md C1).
+#pragma once
+
+#include "runtime/hardware/Cluster.h"
+
+#include <cstdint>
+
+namespace planc::cost {
+
+/// `batch` products of [m, k] × [k, n].
+struct MatMulShape {
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+};
+
+/// What the accelerator gives a product: its peak in operations per second, the
+/// share of it a well-tiled one reaches, and bytes per second for partial sums.
+struct MatMulRates {
+  double peak = 0, efficiency = 1, bandwidth = 0;
+};
+
+/// Seconds of arithmetic, operands free; the best of a few tile shapes and
+/// splits of k. A shape with an extent of 0 takes none.
+double matmulSeconds(const hardware::Accelerator &accelerator,
+                     const MatMulShape &shape, const MatMulRates &rates);
+
+} // namespace planc::cost
