@@ -7,14 +7,27 @@
 namespace planc::ops {
 
 /// Local size of every dimension of every operand and result, in their order.
-/// The keys' `seq` may differ from the queries'.
+/// The keys' `seq` may differ from the queries'. A one-hot operand may list the
+/// dimension it indexes last, or leave it out.
 struct LocalShapes {
   std::vector<std::vector<std::int64_t>> operands, results;
 };
 
 /// FLOPs and the shape of the product; memory traffic counts each operand and
-/// result once (fusion is the kernel's business: compiler/lower).
-/// Model FLOPs by METRICS M2: matrix products and attention only.
+/// result once (fusion is the kernel's business: compiler/lower), with these
+/// exceptions:
+///  - a lookup touches the rows it looks up, not the table;
+///  - a weight gradient is added to what the micro-batches before it left: its
+///    result is read, too;
+///  - `unfused` kernels pass intermediates through memory (Work.cpp lists
+///  them).
+///
+/// Model FLOPs by METRICS M2: matrix products and attention only, none in
+/// Phase::Recompute. Attention, for m query and n key positions, counts
+/// m·n/2 pairs when causal, m·w − m·w²/2n with a window; its backward is twice
+/// the forward. A flash backward executes five products where the model has
+/// four; an unfused one executes the full square. FLOPs past 63 bits stay at
+/// the largest number.
 struct WorkRequest {
   const Op *op = nullptr;
   const Model *model = nullptr;

@@ -1,0 +1,283 @@
+// Small whole models, built by hand as sema builds them from text: an
+// embedding, a repeat of decoder layers, a head with its loss.
+#pragma once
+
+#include "compiler/ops/Infer.h"
+#include "compiler/ops/Op.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace planc::ops::tiny {
+
+/// Adds dimensions, weights and operators to a model, one body at a time.
+class Builder {
+public:
+  Model model;
+
+  DimId dim(std::string name, std::int64_t size) {
+    return model.dims.add({std::move(name), "", size, {}});
+  }
+  SlotId slot(std::string name, Dims dims, bool given = false) {
+    return model.slots.add({std::move(name), std::move(dims), given});
+  }
+
+  /// Operators added from here on stand in this body.
+  BodyId body(std::string name, std::int64_t iterations = 1) {
+    body_ = model.bodies.add({});
+    model.bodies[body_].name = name;
+    iterations_ = iterations;
+    Segment segment;
+    segment.isRepeat = iterations != 1;
+    segment.name = segment.isRepeat ? name : "";
+    segment.iterations.assign(static_cast<std::size_t>(iterations), body_);
+    model.segments.push_back(std::move(segment));
+    return body_;
+  }
+  Body &here() { return model.bodies[body_]; }
+
+  ValueId input(SlotId slot) {
+    const Slot &of = model.slots[slot];
+    ValueId value = add(of.name, of.dims,
+                        of.given ? ValueKind::Given : ValueKind::Activation);
+    here().inputs.push_back({slot, value});
+    return value;
+  }
+  void output(SlotId slot, ValueId value) {
+    here().outputs.push_back({slot, value});
+  }
+
+  /// A weight of the body's scope; the same name again is the same weight.
+  ValueId weight(const std::string &name, const Dims &dims,
+                 std::int64_t batchDims = 0) {
+    std::string full = iterations_ == 1 ? name : here().name + "." + name;
+    WeightId id;
+    for (WeightId old : model.weights.ids())
+      if (model.weights[old].name == full)
+        id = old;
+    if (!id.isValid())
+      id = model.weights.add({full, dims, batchDims, iterations_, 0, {}});
+    for (ValueId old : here().values.ids())
+      if (here().values[old].weight == id)
+        return old;
+    ++model.weights[id].fanout;
+    ValueId value = add(full, dims, ValueKind::Weight);
+    here().values[value].weight = id;
+    return value;
+  }
+
+  /// All results of an operator, named after `name`.
+  std::vector<ValueId> results(OpKind kind, const std::string &name,
+                               const std::vector<ValueId> &operands,
+                               const Attributes &attributes = {},
+                               const Dims &over = {}) {
+    InferRequest request;
+    request.kind = kind;
+    request.attributes = &attributes;
+    request.over = over;
+    for (ValueId operand : operands) {
+      const Value &value = here().values[operand];
+      bool isWeight = value.kind == ValueKind::Weight;
+      request.operands.push_back(
+          {value.dims, isWeight,
+           isWeight ? model.weights[value.weight].batchDims : 0});
+    }
+    Inferred inferred = inferShapes(request, model.dims);
+    if (inferred.error) {
+      std::fprintf(stderr, "%s: %s\n", name.c_str(),
+                   inferred.error->text.c_str());
+      std::abort();
+    }
+    Op op;
+    op.kind = kind;
+    op.attributes = attributes;
+    op.name = iterations_ == 1 ? name : here().name + "." + name;
+    op.operands = operands;
+    for (const InferredResult &result : inferred.results) {
+      op.results.push_back(
+          add(result.suffix.empty() ? name : name + "." + result.suffix,
+              result.rule.dims, result.kind));
+      op.rules.push_back(result.rule);
+    }
+    here().forward.push_back(op);
+    return op.results;
+  }
+  ValueId op(OpKind kind, const std::string &name,
+             const std::vector<ValueId> &operands,
+             const Attributes &attributes = {}, const Dims &over = {}) {
+    return results(kind, name, operands, attributes, over).front();
+  }
+  ValueId matmul(const std::string &name, ValueId x, const std::string &w,
+                 const Dims &dims) {
+    return op(OpKind::MatMul, name, {x, weight(w, dims)});
+  }
+
+private:
+  ValueId add(const std::string &name, Dims dims, ValueKind kind) {
+    Value value;
+    value.name = name;
+    for (int copy = 2; taken(value.name); ++copy)
+      value.name = name + "_" + std::to_string(copy);
+    value.dims = std::move(dims);
+    value.kind = kind;
+    return here().values.add(std::move(value));
+  }
+  bool taken(const std::string &name) const {
+    const auto &values = model.bodies[body_].values;
+    return std::any_of(values.begin(), values.end(),
+                       [&](const Value &value) { return value.name == name; });
+  }
+
+  BodyId body_;
+  std::int64_t iterations_ = 1;
+};
+
+struct Sizes {
+  std::int64_t layers = 2, batch = 2, seq = 4, hidden = 8, heads = 4,
+               keyHeads = 2, headSize = 2, ffn = 12, vocab = 16;
+  double dropout = 0; ///< gpt: attention, residual and embedding
+  std::optional<std::int64_t> window;
+  bool tied = false; ///< gpt: the head is the embedding's table
+};
+
+namespace detail {
+
+struct Names {
+  DimId batch, seq, hidden, heads, keyHeads, headSize, ffn, vocab;
+};
+
+inline Names declare(Builder &b, const Sizes &sizes) {
+  Names n;
+  n.batch = b.model.batch = b.dim("batch", sizes.batch);
+  n.seq = b.model.seq = b.dim("seq", sizes.seq);
+  n.hidden = b.dim("hidden", sizes.hidden);
+  n.heads = b.dim("heads", sizes.heads);
+  n.keyHeads = sizes.keyHeads == sizes.heads
+                   ? n.heads
+                   : b.dim("kv_heads", sizes.keyHeads);
+  n.headSize = b.dim("head_size", sizes.headSize);
+  n.ffn = b.dim("ffn", sizes.ffn);
+  n.vocab = b.dim("vocab", sizes.vocab);
+  return n;
+}
+
+} // namespace detail
+
+/// The `llama` of the language: rms_norm, rope, grouped queries, SwiGLU.
+inline Model llamaLike(const Sizes &sizes = {}) {
+  Builder b;
+  b.model.name = "llama";
+  detail::Names n = detail::declare(b, sizes);
+  SlotId tokens = b.slot("tokens", {n.batch, n.seq}, true);
+  SlotId targets = b.slot("targets", {n.batch, n.seq}, true);
+  SlotId carried = b.slot("x", {n.batch, n.seq, n.hidden});
+
+  b.body("embed");
+  ValueId looked = b.input(tokens);
+  b.output(carried, b.op(OpKind::Embed, "x",
+                         {looked, b.weight("table", {n.vocab, n.hidden})}));
+
+  b.body("decoder", sizes.layers);
+  Attributes causal;
+  causal.causal = true;
+  causal.window = sizes.window;
+  ValueId x = b.input(carried);
+  ValueId h = b.op(OpKind::RmsNorm, "h", {x, b.weight("norm1", {n.hidden})});
+  ValueId q = b.op(OpKind::Rope, "q",
+                   {b.matmul("wq", h, "wq", {n.hidden, n.heads, n.headSize})});
+  ValueId k =
+      b.op(OpKind::Rope, "k",
+           {b.matmul("wk", h, "wk", {n.hidden, n.keyHeads, n.headSize})});
+  ValueId v = b.matmul("v", h, "wv", {n.hidden, n.keyHeads, n.headSize});
+  ValueId a = b.op(OpKind::Attention, "attention", {q, k, v}, causal);
+  ValueId o = b.matmul("o", a, "wo", {n.heads, n.headSize, n.hidden});
+  ValueId y = b.op(OpKind::Add, "y", {x, o});
+  ValueId g = b.op(OpKind::RmsNorm, "g", {y, b.weight("norm2", {n.hidden})});
+  ValueId gate = b.matmul("gate", g, "gate", {n.hidden, n.ffn});
+  ValueId act = b.op(OpKind::Silu, "silu", {gate});
+  ValueId up = b.matmul("up", g, "up", {n.hidden, n.ffn});
+  ValueId u = b.op(OpKind::Mul, "u", {act, up});
+  ValueId down = b.matmul("down", u, "down", {n.ffn, n.hidden});
+  b.output(carried, b.op(OpKind::Add, "x_out", {y, down}));
+
+  b.body("head");
+  ValueId last = b.input(carried);
+  ValueId wanted = b.input(targets);
+  ValueId f = b.op(OpKind::RmsNorm, "f", {last, b.weight("norm", {n.hidden})});
+  ValueId logits = b.matmul("logits", f, "output", {n.hidden, n.vocab});
+  b.model.loss = b.op(OpKind::CrossEntropy, "loss", {logits, wanted});
+  return std::move(b.model);
+}
+
+/// GPT as Megatron trains it: learned positions, layer_norm, biases, gelu,
+/// dropout. `keyHeads` should equal `heads`.
+inline Model gptLike(const Sizes &sizes = {}) {
+  Builder b;
+  b.model.name = "gpt";
+  detail::Names n = detail::declare(b, sizes);
+  DimId places = b.dim("positions", sizes.seq);
+  SlotId tokens = b.slot("tokens", {n.batch, n.seq}, true);
+  SlotId positions = b.slot("positions", {n.seq}, true);
+  SlotId targets = b.slot("targets", {n.batch, n.seq}, true);
+  SlotId carried = b.slot("x", {n.batch, n.seq, n.hidden});
+  Attributes drop;
+  drop.dropout = sizes.dropout;
+  auto norm = [&](const std::string &name, ValueId x) {
+    return b.op(OpKind::LayerNorm, name,
+                {x, b.weight(name + "_gain", {n.hidden}),
+                 b.weight(name + "_bias", {n.hidden})});
+  };
+  auto linear = [&](const std::string &name, ValueId x, const Dims &dims,
+                    const Dims &bias) {
+    ValueId y = b.matmul(name, x, "w" + name, dims);
+    return b.op(OpKind::Add, name + "_biased", {y, b.weight("b" + name, bias)});
+  };
+
+  b.body("embed");
+  ValueId word =
+      b.op(OpKind::Embed, "word",
+           {b.input(tokens), b.weight("table", {n.vocab, n.hidden})});
+  ValueId place =
+      b.op(OpKind::Embed, "place",
+           {b.input(positions), b.weight("places", {places, n.hidden})});
+  ValueId sum = b.op(OpKind::Add, "sum", {word, place});
+  b.output(carried, b.op(OpKind::Dropout, "x", {sum}, drop));
+
+  b.body("decoder", sizes.layers);
+  Attributes causal = drop;
+  causal.causal = true;
+  causal.window = sizes.window;
+  ValueId x = b.input(carried);
+  ValueId h = norm("h", x);
+  ValueId q =
+      linear("q", h, {n.hidden, n.heads, n.headSize}, {n.heads, n.headSize});
+  ValueId k = linear("k", h, {n.hidden, n.keyHeads, n.headSize},
+                     {n.keyHeads, n.headSize});
+  ValueId v = linear("v", h, {n.hidden, n.keyHeads, n.headSize},
+                     {n.keyHeads, n.headSize});
+  ValueId a = b.op(OpKind::Attention, "attention", {q, k, v}, causal);
+  ValueId o = linear("o", a, {n.heads, n.headSize, n.hidden}, {n.hidden});
+  ValueId y = b.op(OpKind::Add, "y",
+                   {x, b.op(OpKind::Dropout, "o_dropped", {o}, drop)});
+  ValueId g = norm("g", y);
+  ValueId u =
+      b.op(OpKind::Gelu, "u", {linear("up", g, {n.hidden, n.ffn}, {n.ffn})});
+  ValueId d = linear("down", u, {n.ffn, n.hidden}, {n.hidden});
+  b.output(carried, b.op(OpKind::Add, "x_out",
+                         {y, b.op(OpKind::Dropout, "d_dropped", {d}, drop)}));
+
+  b.body("head");
+  ValueId last = b.input(carried);
+  ValueId wanted = b.input(targets);
+  ValueId f = norm("f", last);
+  ValueId logits = sizes.tied
+                       ? b.matmul("logits", f, "table", {n.vocab, n.hidden})
+                       : b.matmul("logits", f, "output", {n.hidden, n.vocab});
+  b.model.loss = b.op(OpKind::CrossEntropy, "loss", {logits, wanted});
+  return std::move(b.model);
+}
+
+} // namespace planc::ops::tiny

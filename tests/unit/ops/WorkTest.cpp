@@ -1,0 +1,161 @@
+#include "tests/unit/Catch.h"
+
+#include "compiler/ops/Work.h"
+#include "tests/unit/ops/TinyModels.h"
+
+using namespace planc;
+using namespace planc::ops;
+using program::Work;
+
+namespace {
+
+/// Work of the operator giving `result`, in bf16, by the sizes of the whole
+/// model.
+Work workOfResult(const Model &model, const Body &body,
+                  const std::string &result) {
+  for (const Op &op : body.forward) {
+    if (body.values[op.results[0]].name != result)
+      continue;
+    WorkRequest request;
+    request.op = &op;
+    request.model = &model;
+    auto sizes = [&](ValueId value) {
+      std::vector<std::int64_t> out;
+      for (DimId dim : body.values[value].dims)
+        out.push_back(model.dims[dim].size);
+      return out;
+    };
+    for (ValueId value : op.operands)
+      request.shapes.operands.push_back(sizes(value));
+    for (ValueId value : op.results)
+      request.shapes.results.push_back(sizes(value));
+    request.operandPrecisions.assign(op.operands.size(), Precision::Bf16);
+    request.resultPrecisions.assign(op.results.size(), Precision::Bf16);
+    return workOf(request);
+  }
+  FAIL("no operator gives " << result);
+  return {};
+}
+
+struct OneAttention {
+  tiny::Builder b;
+  Op op;
+  std::int64_t keys = 64;
+
+  explicit OneAttention(Attributes attributes) {
+    b.model.batch = b.dim("batch", 1);
+    b.model.seq = b.dim("seq", 64);
+    DimId heads = b.dim("heads", 2), size = b.dim("head_size", 8);
+    SlotId slot = b.slot("q", {b.model.batch, b.model.seq, heads, size});
+    b.body("a");
+    ValueId q = b.input(slot);
+    b.op(OpKind::Attention, "out", {q, q, q}, attributes);
+    op = b.here().forward[0];
+  }
+  Work forward() {
+    return run({{1, 64, 2, 8}, {1, keys, 2, 8}, {1, keys, 2, 8}});
+  }
+  Work backward() {
+    op.kind = OpKind::AttentionGrad;
+    op.rules = {op.rules[0]};
+    OperandUse query = op.rules[0].operands[0];
+    op.rules[0].operands.insert(op.rules[0].operands.begin(), query);
+    return run(
+        {{1, 64, 2, 8}, {1, 64, 2, 8}, {1, keys, 2, 8}, {1, keys, 2, 8}});
+  }
+  Work run(std::vector<std::vector<std::int64_t>> operands) {
+    WorkRequest request;
+    request.op = &op;
+    request.model = &b.model;
+    request.operandPrecisions.assign(operands.size(), Precision::Bf16);
+    request.shapes.operands = std::move(operands);
+    request.shapes.results = {{1, 64, 2, 8}};
+    request.resultPrecisions = {Precision::Bf16};
+    return workOf(request);
+  }
+};
+
+} // namespace
+
+TEST_CASE("a product's m, n, k follow its roles") {
+  Model model = tiny::llamaLike();
+  Work work = workOfResult(model, model.bodies[BodyId(1)], "wk");
+  CHECK(work.m == 2 * 4);
+  CHECK(work.n == 2 * 2);
+  CHECK(work.k == 8);
+  CHECK(work.batch == 1);
+  CHECK(work.flops.value == 2 * 8 * 4 * 8);
+  CHECK(work.modelFlops == work.flops);
+  CHECK(work.bytesRead.value == 2 * (8 * 8 + 8 * 4));
+  CHECK(work.bytesWritten.value == 2 * 8 * 4);
+}
+
+TEST_CASE("a lookup has no FLOPs and touches only its rows") {
+  Model model = tiny::llamaLike();
+  Work work = workOfResult(model, model.bodies[BodyId(0)], "x");
+  CHECK(work.flops.value == 0);
+  CHECK(work.bytesRead.value == 2 * 8 + 2 * 8 * 8);
+}
+
+TEST_CASE("attention_m2: causal counts half the square, a window its band") {
+  Attributes attributes;
+  const std::int64_t square = 64 * 64, heads = 2, size = 8;
+  CHECK(OneAttention(attributes).forward().modelFlops.value ==
+        4 * square * heads * size);
+  attributes.causal = true;
+  Work causal = OneAttention(attributes).forward();
+  CHECK(causal.modelFlops.value == 4 * square / 2 * heads * size);
+  CHECK(causal.modelFlopsFull.value == 4 * square * heads * size);
+  CHECK(causal.flops == causal.modelFlops);
+  CHECK(causal.m == 64);
+  CHECK(causal.k == 8);
+  CHECK(causal.batch == 2);
+  attributes.window = 16;
+  CHECK(OneAttention(attributes).forward().modelFlops.value ==
+        4 * (64 * 16 - 16 * 16 / 2) * heads * size);
+  attributes.window = 1000; // no wider than the sequence
+  CHECK(OneAttention(attributes).forward().modelFlops == causal.modelFlops);
+}
+
+TEST_CASE("attention_m2: pieces of a cut sequence add up to the whole") {
+  Attributes attributes;
+  attributes.causal = true;
+  attributes.window = 100;
+  OneAttention half(attributes);
+  half.keys = 256; // 64 of 256 positions on this rank
+  CHECK(4 * half.forward().modelFlops.value ==
+        4 * (256 * 100 - 100 * 100 / 2) * 2 * 8);
+}
+
+TEST_CASE("a flash backward runs five products for the model's four") {
+  Attributes attributes;
+  attributes.causal = true;
+  Work forward = OneAttention(attributes).forward();
+  Work backward = OneAttention(attributes).backward();
+  CHECK(backward.modelFlops.value == 2 * forward.modelFlops.value);
+  CHECK(2 * backward.flops.value == 5 * forward.flops.value);
+
+  attributes.unfused = true;
+  Work eager = OneAttention(attributes).backward();
+  CHECK(eager.modelFlops == backward.modelFlops);
+  CHECK(eager.flops == eager.modelFlopsFull);
+  CHECK(eager.kernels == 5);
+  CHECK(eager.bytesRead.value > backward.bytesRead.value + 2 * 64 * 64 * 2);
+}
+
+TEST_CASE("recomputed work is executed, not asked for") {
+  Attributes attributes;
+  OneAttention again(attributes);
+  again.op.phase = program::Phase::Recompute;
+  Work work = again.forward();
+  CHECK(work.modelFlops.value == 0);
+  CHECK(work.flops.value > 0);
+}
+
+TEST_CASE("work past 63 bits stays at the largest number") {
+  tiny::Sizes sizes;
+  sizes.batch = sizes.seq = sizes.hidden = 1LL << 40;
+  Model model = tiny::llamaLike(sizes);
+  Work work = workOfResult(model, model.bodies[BodyId(1)], "gate");
+  CHECK(work.flops.value == std::numeric_limits<std::int64_t>::max());
+}
