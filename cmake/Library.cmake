@@ -15,9 +15,10 @@ function(planc_library name)
   target_link_libraries(${name} ${scope} ${ARG_DEPS})
 endfunction()
 
+# -Wrestrict is off: g++ 12 reports `"literal" + std::string` (GCC bug 105651).
 function(planc_warnings name)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
-    -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
+    -Wconversion -Wno-sign-conversion -Wno-restrict -Wnon-virtual-dtor -Woverloaded-virtual)
   if(PLANC_WERROR)
     target_compile_options(${name} PRIVATE -Werror)
   endif()

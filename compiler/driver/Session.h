@@ -4,8 +4,8 @@
 
 #include "compiler/diag/Diagnostic.h"
 #include "compiler/sema/Module.h"
+#include "compiler/source/SourceSet.h"
 #include "runtime/report/Report.h"
-#include "runtime/sim/Engine.h"
 
 #include <memory>
 #include <optional>

@@ -1,0 +1,153 @@
+#include "compiler/driver/MakeReport.h"
+
+#include "compiler/pipeline/Schedules.h"
+
+#include <fmt/format.h>
+
+namespace planc::driver {
+
+namespace {
+
+std::string scheduleName(const sema::Pipeline &pipeline) {
+  switch (pipeline.schedule) {
+  case sema::Schedule::GPipe:
+    return "GPipe";
+  case sema::Schedule::OneFOneB:
+    return "1F1B";
+  case sema::Schedule::Interleaved1F1B:
+    return fmt::format("Interleaved1F1B × {}", pipeline.virtualStages);
+  }
+  return "";
+}
+
+report::Planned plannedOf(const Compilation &c) {
+  const sema::Module &module = *c.module;
+  const sema::Plan &plan = module.plan;
+  report::Planned planned;
+  planned.plan = plan.name;
+  planned.model = module.model.name;
+  planned.cluster = module.cluster.name;
+  planned.accelerator = module.cluster.accelerator.name;
+  report::ResolvedLine line = resolve(c, plan.origin);
+  planned.place = {line.file, line.line};
+  for (const sema::Axis &axis : plan.mesh.axes)
+    planned.mesh.push_back({axis.name, axis.size});
+  if (plan.pipeline)
+    planned.schedule = scheduleName(*plan.pipeline);
+  planned.accelerators = module.accelerators;
+  planned.leftOver = module.leftOver;
+  planned.sequences = plan.batch.sequences;
+  planned.sequenceLength = plan.batch.sequenceLength;
+  planned.microBatches = plan.batch.microBatches;
+  planned.parameters = ops::parameterCount(module.model);
+  planned.activeParameters = planned.parameters;
+  return planned;
+}
+
+report::ModelFlops modelFlopsOf(const Compilation &c) {
+  graph::ModelFlops micro = graph::modelFlops(*c.graph);
+  const sema::Batch &batch = c.module->plan.batch;
+  report::ModelFlops flops;
+  flops.exact = micro.exact * batch.microBatches;
+  flops.full = micro.full * batch.microBatches;
+  flops.sixNd = Int128(6) * ops::parameterCount(c.module->model) *
+                batch.sequences * batch.sequenceLength;
+  return flops;
+}
+
+std::optional<report::PipelineShape> pipelineOf(const Compilation &c) {
+  const sema::Plan &plan = c.module->plan;
+  if (!plan.pipeline)
+    return std::nullopt;
+  pipeline::ScheduleShape shape{
+      plan.pipeline->stages, plan.pipeline->virtualStages,
+      plan.batch.microBatches, plan.pipeline->group.value_or(0)};
+  pipeline::BubbleFormula formula =
+      pipeline::bubbleFormula(plan.pipeline->schedule, shape);
+  report::PipelineShape out;
+  out.stages = shape.stages;
+  out.microBatches = shape.microBatches;
+  out.virtualStages = shape.virtualStages;
+  out.formulaNumerator = formula.numerator;
+  out.formulaDenominator = formula.denominator;
+  return out;
+}
+
+std::vector<report::Expectation> expectationsOf(const sema::Plan &plan) {
+  using From = sema::Expectation::Comparison;
+  using To = report::Expectation::Comparison;
+  std::vector<report::Expectation> out;
+  for (const sema::Expectation &expectation : plan.expectations) {
+    report::Expectation made;
+    made.metric = expectation.metric;
+    made.argument = expectation.argument;
+    switch (expectation.comparison) {
+    case From::Less:
+      made.comparison = To::Less;
+      break;
+    case From::LessEqual:
+      made.comparison = To::LessEqual;
+      break;
+    case From::Greater:
+      made.comparison = To::Greater;
+      break;
+    case From::GreaterEqual:
+      made.comparison = To::GreaterEqual;
+      break;
+    case From::Equal:
+      made.comparison = To::Equal;
+      break;
+    }
+    made.value = expectation.value;
+    made.text = expectation.text;
+    made.origin = expectation.origin;
+    out.push_back(std::move(made));
+  }
+  return out;
+}
+
+} // namespace
+
+report::ResolvedLine resolve(const Compilation &c, OriginId origin) {
+  report::ResolvedLine line;
+  if (!origin.isValid())
+    return line;
+  source::SourceSpan span = c.origins[origin].span;
+  if (!span.isValid())
+    return line;
+  const source::SourceFile &file = c.program->sources()[span.file];
+  source::LineColumn at = file.lineColumn(span.begin);
+  line.file = file.name();
+  line.line = at.line;
+  line.column = at.column;
+  line.text = std::string(file.line(at.line));
+  return line;
+}
+
+report::Report makeReport(const Compilation &c, const Options &options) {
+  const sema::Module &module = *c.module;
+  const sema::Plan &plan = module.plan;
+  Precision precision = plan.precision.compute;
+  report::NamedPeak peak{
+      std::string(toString(precision)),
+      module.cluster.accelerator.peak(precision).value_or(FlopRate(1))};
+  std::optional<report::NamedPeak> printed;
+  if (options.peakFlopsPerSecond)
+    printed = report::NamedPeak{"--peak", FlopRate(static_cast<std::int64_t>(
+                                              *options.peakFlopsPerSecond))};
+  report::PlanClauses clauses;
+  clauses.batch = plan.batch.clause;
+  if (plan.pipeline)
+    clauses.pipeline = plan.pipeline->clause;
+  clauses.recompute = plan.recomputeClause;
+  clauses.optimizer = plan.optimizer.clause;
+  clauses.optimizerState = plan.optimizerState.clause;
+  clauses.precision = plan.precision.clause;
+  return report::buildReport(
+      {*c.programs, c.runs->chosen, *c.cost, module.cluster, plannedOf(c),
+       modelFlopsOf(c), peak, printed, c.runs->orders, pipelineOf(c),
+       expectationsOf(plan),
+       [&c](OriginId origin) { return resolve(c, origin); }, clauses});
+}
+
+} // namespace planc::driver

@@ -1,0 +1,87 @@
+// The whole compile on one page. Each line makes the next value from those
+// above it; nothing here decides anything.
+#include "compiler/driver/Compilation.h"
+#include "compiler/driver/Costs.h"
+#include "compiler/driver/MakeReport.h"
+#include "compiler/driver/Simulate.h"
+#include "compiler/driver/Verify.h"
+#include "compiler/pipeline/AssignStages.h"
+#include "compiler/sema/Elaborate.h"
+
+namespace planc::driver {
+
+namespace {
+
+graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
+  graph::GraphOptions options;
+  options.compute = plan.precision.compute;
+  options.parameters = plan.precision.parameters;
+  options.gradients = plan.precision.gradients;
+  options.logits = plan.precision.logits;
+  if (plan.kernels.attention == sema::AttentionKernel::Unfused)
+    options.attention = graph::GraphOptions::AttentionKernel::Unfused;
+  if (!plan.kernels.fusedNorm)
+    options.norm = graph::GraphOptions::Fusion::Unfused;
+  if (!plan.kernels.fusedLoss)
+    options.loss = graph::GraphOptions::Fusion::Unfused;
+  return options;
+}
+
+} // namespace
+
+std::optional<Failure> compile(Compilation &c, const Options &options,
+                               std::optional<Stage> last,
+                               diag::Emitter &emitter) {
+  Checks checks(options.verify);
+  // 2. Names, units, values: the plan, its model and its cluster.
+  c.module = sema::elaborate(*c.program, {options.planName, options.overrides},
+                             c.origins, emitter);
+  if (!c.module || last == Stage::Sema)
+    return std::nullopt;
+  const sema::Plan &plan = c.module->plan;
+
+  // 3. Forward and backward on one logical device.
+  c.graph = graph::buildGraph(c.module->model, graphOptionsOf(plan));
+  checks.run("operator graph", [&] { return graph::verify(*c.graph); });
+  if (checks.failed() || last == Stage::Graph)
+    return checks.failure();
+
+  // 4. The collectives that follow from `shard`.
+  c.sharded = shard::shardGraph(*c.graph, plan);
+  checks.run("sharded graph", [&] { return shard::verify(*c.sharded); });
+  if (checks.failed() || last == Stage::Sharded)
+    return checks.failure();
+
+  // 5. Layers to stages, by what they cost; passes in the schedule's order.
+  c.cost.emplace(c.module->cluster, costOptionsOf(plan));
+  c.bodies = lowerBodies(*c.sharded, plan);
+  c.stages = pipeline::assignStages(
+      {&c.graph->model, &plan, unitCostsOf(c.graph->model, c.bodies, *c.cost)});
+  checks.run("stage graph", [&] { return pipeline::verify(*c.stages); });
+  if (checks.failed() || last == Stage::Stages)
+    return checks.failure();
+
+  // 6. One program a class of equal ranks.
+  c.programs = lower::emitProgram({&*c.sharded, &*c.stages, &plan, &c.bodies,
+                                   c.module->accelerators, plan.name});
+  checks.run("rank programs", [&] { return program::verify(*c.programs); });
+  if (checks.failed() || last == Stage::Program)
+    return checks.failure();
+
+  // 7, 8. Issue order and virtual time.
+  Result<Runs> runs = simulateOrders(*c.programs, *c.cost, plan, options);
+  if (!runs)
+    return runs.failure();
+  c.runs = std::move(*runs);
+  checks.run("timeline",
+             [&] { return timeline::verify(c.runs->chosen, *c.programs); });
+  if (checks.failed() || last == Stage::Schedule || last == Stage::Timeline)
+    return checks.failure();
+
+  // 9. What it costs and why.
+  c.report = makeReport(c, options);
+  checks.run("report", [&] { return report::verify(*c.report); });
+  return checks.failure();
+}
+
+} // namespace planc::driver
