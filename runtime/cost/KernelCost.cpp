@@ -23,6 +23,9 @@ struct ScoreTraffic {
 constexpr ScoreTraffic kForwardScores{4, 1, 2, 4};
 constexpr ScoreTraffic kBackwardScores{5, 1, 4, 6};
 
+/// The head size at which attention's efficiencies are stated.
+constexpr double kHeadSize = 128;
+
 double total(const Work &work) {
   return work.bytesRead.toDouble() + work.bytesWritten.toDouble();
 }
@@ -92,9 +95,16 @@ double KernelCosts::fusedAttention(InstructionKind kind,
   if (flops <= 0)
     return 0;
   const double keys = perKey > 0 ? flops / perKey : 0;
-  const double half = accelerator_.constants.attentionHalf;
-  const double reached = keys > 0 ? keys / (keys + half) : 1;
-  return flops / (peakOf(work.precision) * attentionShare(kind) * reached);
+  const hardware::AcceleratorConstants &c = accelerator_.constants;
+  const double overKeys = keys > 0 ? keys / (keys + c.attentionHalf) : 1;
+  const double head = static_cast<double>(work.k);
+  const double overHead = head > 0 ? head / (head + c.attentionHeadHalf) *
+                                         (kHeadSize + c.attentionHeadHalf) /
+                                         kHeadSize
+                                   : 1;
+  const double share =
+      std::min(1.0, attentionShare(kind) * overKeys * overHead);
+  return flops / (peakOf(work.precision) * share);
 }
 
 ComputeCost KernelCosts::assemble(const Work &work, double arithmetic,

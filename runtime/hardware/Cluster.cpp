@@ -73,6 +73,8 @@ void checkAccelerator(const Accelerator &a, Checker &check) {
   const AcceleratorConstants &c = a.constants;
   check.require(c.matmulEfficiency > 0 && c.memoryEfficiency > 0, "D7",
                 where + ": matrix products or memory reach nothing");
+  check.require(c.flash2Efficiency > 0 && c.flash2GradEfficiency > 0, "D7",
+                where + ": fused attention reaches nothing");
   check.require(c.tileRows >= 1 && c.tileColumns >= 1, "D7",
                 where + ": a tile is empty");
 }
