@@ -20,7 +20,9 @@ using ShardedValueId = Id<struct ShardedValueTag>; ///< within one body
 struct Layout {
   /// The dimension the axis cuts; an invalid id: whole on the axis.
   std::vector<ops::DimId> cut;
-  /// A sum over the axis is still to be taken (never together with a cut).
+  /// A sum over the axis is still to be taken. Together with a cut: over the
+  /// copies of each part, where the axis is larger than the dimension
+  /// (`kv_heads`).
   std::vector<bool> partial;
 
   bool operator==(const Layout &) const = default;
@@ -54,6 +56,10 @@ struct Step {
   /// before (all_gather, all_to_all) and the one cut after (reduce_scatter,
   /// all_to_all, slice).
   std::vector<AxisId> axes;
+  /// One an axis: members of the group along it and how many accelerators they
+  /// are apart (as in program::Message). The whole axis, but where it is larger
+  /// than the dimension only the holders of different parts, or of copies.
+  std::vector<std::int64_t> sizes, strides;
   ops::DimId from, to;
   /// Bytes of the whole tensor over the group, per rank of the rest of the
   /// mesh; for an all-to-all what one rank holds (program::Message::bytes).
@@ -63,6 +69,8 @@ struct Step {
   OriginId origin;  ///< the operator's place in the model
   OriginId clause;  ///< the `shard` clause of the axis
   /// Compute: the work of one rank, traffic as if each operator were a kernel.
+  /// An Add of gradients may be done in parts: then `operands` are fewer than
+  /// the operator's.
   program::Work work;
 };
 
@@ -70,18 +78,37 @@ struct Step {
 /// buffer a layer and know no divisibility; they are over axes that do not cut
 /// the tensor.
 struct WeightState {
-  Layout layout;                  ///< of the weight as operators read it
-  std::int64_t localElements = 0; ///< of one instance, before flat cuts
+  Layout layout;                   ///< of the weight as operators read it
+  std::vector<std::int64_t> sizes; ///< local, by dimension, before flat cuts
+  std::int64_t localElements = 0;  ///< of one instance: their product
+  /// How the gradient lies while micro-batches are added, before flat cuts. An
+  /// axis that cuts the weight may be partial here instead.
+  Layout gradient;
+  std::int64_t gradientElements = 0; ///< of one instance, laid so
   /// Axes its gradient is partial over once all micro-batches are added.
   std::vector<AxisId> partial;
   std::vector<AxisId> optimizerState, gradientState, parameterState;
+  /// Collectives of one instance once a step, in order: what brings the
+  /// gradient home (the larger first, the next on the smaller piece), then what
+  /// gathers updated parameters from the owners of their optimizer state. No
+  /// operands and results.
+  std::vector<Step> reduces, gathers;
 };
 
-/// A body on one rank.
 struct Port {
   ops::SlotId slot;
   ShardedValueId value;
 };
+
+/// A body on one rank. A loss over a cut `vocab` is a compute step with partial
+/// results, then an all-reduce for each of its statistics.
+///
+/// Parameters cut as flat buffers (ZeRO-3): before the first step of a pass
+/// that reads one of the body's weights stands an AllGather without operands,
+/// whose results are those weights; `bytes` is the whole buffer in the compute
+/// precision. Gradients cut as flat buffers (ZeRO-2): the backward ends with a
+/// ReduceScatter whose operands are the weight gradients, without results.
+/// Weights that are cut over different axes make one such step each.
 struct ShardedBody {
   Table<ShardedValueId, ShardedValue> values;
   std::vector<Step> forward, backward;
@@ -113,7 +140,16 @@ struct ShardedGraph {
 /// sema's; here the plan is known to be legal.
 ShardedGraph shardGraph(const graph::OpGraph &graph, const sema::Plan &plan);
 
-/// Rules H1…; one line per broken rule.
+/// Rules H1…H9; one line per broken rule, empty when sound:
+/// H1 what a step reads has arrived, is saved, or was made before; H2 a value
+/// has the sizes of its layout; H3 a collective changes the layout on its axes
+/// as its kind says, and nowhere else; H4 its bytes are those of the tensor
+/// over its group; H5 an operator works on what it can: no gathered dimension
+/// cut, a contracted one cut in all who contract it and its result partial, a
+/// mapped one cut alike in the result; H6 slots lie at home; H7 saved values
+/// are the forward's, none after an all-gather; H8 gradients of a weight lie
+/// alike in all bodies; H9 groups: axes of the mesh, in its order, none of
+/// size 1.
 std::vector<std::string> verify(const ShardedGraph &graph);
 
 /// One step a line, then the once-a-step collectives of every weight.

@@ -1,0 +1,185 @@
+#include "compiler/shard/ApplyRule.h"
+
+#include <algorithm>
+
+namespace planc::shard {
+namespace {
+
+using ops::DimId;
+using ops::DimUse;
+using ops::OperandUse;
+using ops::Role;
+
+/// The use of a dimension where the operand holds it first: where it is cut.
+const DimUse *firstUse(const OperandUse &use, DimId dim) {
+  for (const DimUse &each : use.dims)
+    if (each.dim == dim)
+      return &each;
+  return nullptr;
+}
+
+bool contracts(const OperandUse &use, DimId dim) {
+  return std::any_of(use.dims.begin(), use.dims.end(), [&](const DimUse &each) {
+    return each.dim == dim && each.role == Role::Contract;
+  });
+}
+
+/// The rule for one result on one axis.
+class OneResult {
+public:
+  OneResult(const RuleRequest &request, const Homes &homes, std::size_t result)
+      : request_(request), homes_(homes), rule_(request.op->rules[result]),
+        home_(request.homes[result]) {}
+
+  AxisChoice choose() {
+    choice_.operands.resize(rule_.operands.size());
+    choice_.results.resize(1);
+    makeGatheredWhole();
+    if (DimId dim = contractedInPlace(); dim.isValid())
+      workInPlace(dim);
+    else if (home_.isValid())
+      followResult();
+    return std::move(choice_);
+  }
+
+private:
+  /// Rule 1.
+  void makeGatheredWhole() {
+    for (std::size_t i = 0; i < rule_.operands.size(); ++i) {
+      DimId cut = request_.operands[i].cut;
+      const DimUse *use = firstUse(rule_.operands[i], cut);
+      choice_.operands[i].gathered = use && use->role == Role::Gather;
+    }
+  }
+
+  /// Rule 2: the dimension, the first in the axis's list, that every operand
+  /// which contracts it has for its home.
+  DimId contractedInPlace() const {
+    DimId best;
+    for (const OperandUse &use : rule_.operands)
+      for (const DimUse &each : use.dims) {
+        if (each.role != Role::Contract || !isHomeOfAll(each.dim))
+          continue;
+        if (!best.isValid() || homes_.rank(each.dim, request_.axis) <
+                                   homes_.rank(best, request_.axis))
+          best = each.dim;
+      }
+    return best;
+  }
+
+  bool isHomeOfAll(DimId dim) const {
+    if (!homes_.rank(dim, request_.axis))
+      return false;
+    int partials = 0;
+    for (std::size_t i = 0; i < rule_.operands.size(); ++i) {
+      const OperandUse &use = rule_.operands[i];
+      if (!contracts(use, dim))
+        continue;
+      const OperandState &state = request_.operands[i];
+      if (state.cut != dim || firstUse(use, dim)->role != Role::Contract)
+        return false;
+      partials += state.partial && state.linear;
+    }
+    // Copies of a part would be summed once each, unless one factor is itself
+    // a sum over the copies.
+    return homes_.copies(dim, request_.axis) == 1 || partials == 1;
+  }
+
+  void workInPlace(DimId dim) {
+    for (std::size_t i = 0; i < rule_.operands.size(); ++i)
+      if (contracts(rule_.operands[i], dim)) {
+        choice_.operands[i].cut = dim;
+        choice_.operands[i].partial = request_.operands[i].partial;
+      }
+    choice_.statistics = rule_.statistics > 0;
+    choice_.results[0].partial = true;
+  }
+
+  /// Rule 3.
+  void followResult() {
+    bool maps = false;
+    for (std::size_t i = 0; i < rule_.operands.size(); ++i) {
+      const DimUse *use = mappedHome(i);
+      if (!use)
+        continue;
+      maps = true;
+      choice_.operands[i].cut = use->dim;
+      sumHeadsOfOnePart(use->dim);
+    }
+    if (!maps)
+      return;
+    choice_.results[0].cut = home_;
+    keepSumOverCopies();
+  }
+
+  const DimUse *mappedHome(std::size_t operand) const {
+    // A dimension that stands twice in the result comes from operand 0 first.
+    bool twice = std::count(rule_.dims.begin(), rule_.dims.end(), home_) > 1;
+    if (twice && operand > 0)
+      return nullptr;
+    const OperandUse &use = rule_.operands[operand];
+    for (const DimUse &each : use.dims)
+      if (each.role == Role::Map && each.as == home_ &&
+          firstUse(use, each.dim) == &each)
+        return &each;
+    return nullptr;
+  }
+
+  /// `heads` mapped onto fewer `kv_heads`: each copy has summed its own heads.
+  void sumHeadsOfOnePart(DimId from) {
+    if (homes_.parts(from, request_.axis) > homes_.parts(home_, request_.axis))
+      choice_.results[0].partial = true;
+  }
+
+  /// A sum over copies stays one through an operator that leaves its laying as
+  /// it is.
+  void keepSumOverCopies() {
+    auto isPartial = [](const OperandState &s) { return s.partial; };
+    if (std::count_if(request_.operands.begin(), request_.operands.end(),
+                      isPartial) != 1)
+      return;
+    for (std::size_t i = 0; i < request_.operands.size(); ++i) {
+      const OperandState &state = request_.operands[i];
+      if (state.partial && state.linear && state.cut == home_ &&
+          choice_.operands[i].cut == home_) {
+        choice_.operands[i].partial = true;
+        choice_.results[0].partial = true;
+      }
+    }
+  }
+
+  const RuleRequest &request_;
+  const Homes &homes_;
+  const ops::ResultRule &rule_;
+  DimId home_;
+  AxisChoice choice_;
+};
+
+AxisChoice workWhole(std::vector<AxisChoice> choices) {
+  AxisChoice whole;
+  whole.operands.resize(choices[0].operands.size());
+  whole.results.resize(choices.size());
+  for (const AxisChoice &choice : choices)
+    for (std::size_t i = 0; i < whole.operands.size(); ++i)
+      whole.operands[i].gathered =
+          whole.operands[i].gathered || choice.operands[i].gathered;
+  return whole;
+}
+
+} // namespace
+
+AxisChoice applyRule(const RuleRequest &request, const Homes &homes) {
+  std::vector<AxisChoice> choices;
+  for (std::size_t r = 0; r < request.op->rules.size(); ++r)
+    choices.push_back(OneResult(request, homes, r).choose());
+  for (const AxisChoice &choice : choices)
+    if (choice.operands != choices[0].operands ||
+        choice.statistics != choices[0].statistics)
+      return workWhole(std::move(choices));
+  AxisChoice all = choices[0];
+  for (std::size_t r = 1; r < choices.size(); ++r)
+    all.results.push_back(choices[r].results[0]);
+  return all;
+}
+
+} // namespace planc::shard

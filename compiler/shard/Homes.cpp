@@ -1,0 +1,130 @@
+#include "compiler/shard/Homes.h"
+
+#include "runtime/base/Checked.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace planc::shard {
+
+Homes::Homes(const ops::DimTable &dims, const sema::Plan &plan)
+    : dims_(&dims), plan_(&plan), entries_(dims.size() * axisCount()) {
+  std::vector<std::int64_t> left;
+  for (const ops::Dim &dim : dims)
+    left.push_back(dim.size);
+  for (AxisId axis : plan.mesh.axes.ids()) {
+    if (size(axis) == 1 || !plan.lists.contains(axis))
+      continue;
+    std::int32_t rank = 0;
+    for (const sema::ListedDim &listed : plan.lists[axis].list) {
+      for (ops::DimId dim : listed.dims) {
+        Entry &entry = entries_[dim.index() * axisCount() + axis.index()];
+        if (entry.rank >= 0)
+          continue;
+        entry.rank = rank;
+        entry.parts = std::gcd(left[dim.index()], size(axis));
+        left[dim.index()] /= entry.parts;
+      }
+      ++rank;
+    }
+  }
+}
+
+std::int64_t Homes::stride(AxisId axis) const {
+  std::int64_t stride = 1;
+  for (AxisId inner : plan_->mesh.axes.ids())
+    if (axis < inner)
+      stride *= size(inner);
+  return stride;
+}
+
+std::optional<std::size_t> Homes::rank(ops::DimId dim, AxisId axis) const {
+  std::int32_t rank = entry(dim, axis).rank;
+  if (rank < 0)
+    return std::nullopt;
+  return static_cast<std::size_t>(rank);
+}
+
+ops::DimId Homes::home(const ops::Dims &dims, AxisId axis) const {
+  ops::DimId best;
+  for (ops::DimId dim : dims) {
+    std::int32_t rank = entry(dim, axis).rank;
+    if (rank >= 0 && (!best.isValid() || rank < entry(best, axis).rank))
+      best = dim;
+  }
+  return best;
+}
+
+Layout Homes::layout(const ops::Dims &dims) const {
+  Layout layout = whole();
+  for (AxisId axis : plan_->mesh.axes.ids())
+    layout.cut[axis.index()] = home(dims, axis);
+  return layout;
+}
+
+Layout Homes::whole() const {
+  return {std::vector<ops::DimId>(axisCount()),
+          std::vector<bool>(axisCount(), false)};
+}
+
+std::int64_t Homes::parts(ops::DimId dim, AxisId axis) const {
+  return dim.isValid() ? entry(dim, axis).parts : 1;
+}
+
+std::int64_t Homes::copies(ops::DimId dim, AxisId axis) const {
+  return size(axis) / parts(dim, axis);
+}
+
+std::vector<std::int64_t> Homes::localSizes(const ops::Dims &dims,
+                                            const Layout &layout) const {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    std::int64_t size = (*dims_)[dims[i]].size;
+    bool again = std::find(dims.begin(), dims.begin() + static_cast<long>(i),
+                           dims[i]) != dims.begin() + static_cast<long>(i);
+    for (std::size_t a = 0; a < layout.cut.size() && !again; ++a)
+      if (layout.cut[a] == dims[i])
+        size /= parts(dims[i], AxisId(a));
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+Table<ops::WeightId, Layout> weightLayouts(const graph::OpGraph &graph,
+                                           const Homes &homes) {
+  Table<ops::WeightId, Layout> layouts;
+  for (const ops::Weight &weight : graph.model.weights)
+    layouts.add(homes.layout(weight.dims));
+  auto visit = [&](const ops::Body &body, const ops::Op &op) {
+    for (std::size_t i = 0; i < op.operands.size(); ++i) {
+      const ops::Value &value = body.values[op.operands[i]];
+      if (value.kind != ops::ValueKind::Weight)
+        continue;
+      for (const ops::ResultRule &rule : op.rules)
+        for (const ops::DimUse &use : rule.operands[i].dims)
+          for (ops::DimId &cut : layouts[value.weight].cut)
+            if (use.role == ops::Role::Gather && cut == use.dim)
+              cut = ops::DimId();
+    }
+  };
+  for (const graph::Body &body : graph.bodies)
+    for (const ops::Op &op : body.forward.forward)
+      visit(body.forward, op);
+  return layouts;
+}
+
+std::int64_t elementsOf(const std::vector<std::int64_t> &sizes) {
+  std::int64_t elements = 1;
+  for (std::int64_t size : sizes)
+    elements = checkedMul(elements, size)
+                   .value_or(std::numeric_limits<std::int64_t>::max());
+  return elements;
+}
+
+Bytes bytesOf(std::int64_t elements, Precision precision) {
+  return Bytes(checkedMul(elements, planc::bytesOf(precision))
+                   .value_or(std::numeric_limits<std::int64_t>::max()));
+}
+
+} // namespace planc::shard

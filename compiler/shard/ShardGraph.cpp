@@ -1,0 +1,21 @@
+#include "compiler/shard/ShardBody.h"
+#include "compiler/shard/ShardState.h"
+
+namespace planc::shard {
+
+ShardedGraph shardGraph(const graph::OpGraph &graph, const sema::Plan &plan) {
+  Homes homes(graph.model.dims, plan);
+  ShardedGraph out;
+  out.graph = &graph;
+  out.mesh = plan.mesh;
+  out.weights = storeWeights(graph, homes);
+  for (const ops::Slot &slot : graph.model.slots)
+    out.slots.add(homes.layout(slot.dims));
+  for (ops::BodyId body : graph.bodies.ids())
+    out.bodies.add(shardBody({&graph, body, &homes, &out.weights}));
+  settleGradients(out, homes);
+  reduceGradients(out, homes);
+  return out;
+}
+
+} // namespace planc::shard
