@@ -113,12 +113,6 @@ struct Bubble {
   /// The longest rank's own span, and that less the most work of a rank.
   Duration ownSpan, ownIdle;
   std::int64_t formulaNumerator = 0, formulaDenominator = 1;
-  /// Bubble by what the rank waited for did meanwhile, upstream (M5).
-  struct Upstream {
-    std::string what;
-    Int128 rankTime = 0;
-  };
-  std::vector<Upstream> upstream;
 };
 
 enum class Fit : std::uint8_t { Fits, Tight, DoesNotFit };
@@ -199,6 +193,9 @@ struct Report {
   /// 0–1, by the printed peak.
   double mfu(Convention convention) const;
   double hfu(Convention convention) const;
+  /// 0–1, by the plan's own peak, which is what expectations are held against.
+  double ownMfu(Convention convention) const;
+  double ownHfu(Convention convention) const;
   double tokensPerSecond() const;
   double modelFlopsPerSecondPerAccelerator(Convention convention) const;
   /// ok, expectation_failed or infeasible.

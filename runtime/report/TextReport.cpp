@@ -1,0 +1,355 @@
+#include "runtime/report/NumberText.h"
+#include "runtime/report/RankTime.h"
+#include "runtime/report/Writers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace planc::report {
+
+namespace {
+
+constexpr std::size_t kColumns = 100;
+constexpr std::size_t kValueColumn = 12;
+constexpr std::size_t kDetailColumn = 28;
+constexpr std::size_t kBarColumn = 33;
+constexpr std::size_t kBarCells = 20;
+constexpr std::size_t kReasonColumn = 56;
+
+/// The three things that colour marks.
+enum class Mark { None, Bad, Good, Name };
+
+std::string_view escapeOf(Mark mark) {
+  switch (mark) {
+  case Mark::None:
+    return "";
+  case Mark::Bad:
+    return "\x1b[31m";
+  case Mark::Good:
+    return "\x1b[32m";
+  case Mark::Name:
+    return "\x1b[36m";
+  }
+  return "";
+}
+
+/// Lines that know their column and end at the last one.
+class Page {
+public:
+  explicit Page(Color color) : color_(color) {}
+
+  Page &put(std::string_view text, Mark mark = Mark::None) {
+    const std::size_t room = kColumns - column_;
+    const std::string fitting = shortened(text, room);
+    const bool coloured = color_ == Color::Always && mark != Mark::None;
+    if (fitting.empty())
+      return *this;
+    out_.append(blanks_, ' ');
+    blanks_ = 0;
+    if (coloured)
+      out_ += escapeOf(mark);
+    out_ += fitting;
+    if (coloured)
+      out_ += "\x1b[0m";
+    column_ += columnsOf(fitting);
+    return *this;
+  }
+  /// Blanks up to a column, at least `least`; none stay at the end of a line.
+  Page &to(std::size_t column, std::size_t least = 2) {
+    const std::size_t goal =
+        std::min(kColumns, std::max(column, column_ + (column_ ? least : 0)));
+    blanks_ += goal - column_;
+    column_ = goal;
+    return *this;
+  }
+  Page &right(std::string_view text, std::size_t end, Mark mark = Mark::None) {
+    const std::size_t width = columnsOf(text);
+    return to(end > width ? end - width : 0, 1).put(text, mark);
+  }
+  void endLine() {
+    out_ += '\n';
+    column_ = blanks_ = 0;
+  }
+  std::string take() { return std::move(out_); }
+
+private:
+  Color color_;
+  std::string out_;
+  std::size_t column_ = 0, blanks_ = 0;
+};
+
+std::string placeText(const Place &place) {
+  if (place.line == 0)
+    return oneLine(place.file);
+  return fmt::format("{}:{}", oneLine(place.file), place.line);
+}
+
+std::string meshText(const Planned &planned) {
+  std::string out;
+  for (const Planned::Axis &axis : planned.mesh)
+    out += fmt::format("{}{} {}", out.empty() ? "" : " · ", oneLine(axis.name),
+                       grouped(axis.size));
+  return out;
+}
+
+std::string batchText(const Planned &planned) {
+  return fmt::format(
+      "{} × {} tokens in {} micro-batch{}", grouped(planned.sequences),
+      grouped(planned.sequenceLength), grouped(planned.microBatches),
+      planned.microBatches == 1 ? "" : "es");
+}
+
+/// The parts on one line, or as many lines as they need.
+void writeParts(Page &page, const std::vector<std::string> &parts) {
+  std::size_t width = kValueColumn;
+  for (const std::string &part : parts)
+    width += columnsOf(part);
+  const std::size_t gaps = parts.size() > 1 ? parts.size() - 1 : 1;
+  const std::size_t spare = width < kColumns ? (kColumns - width) / gaps : 0;
+  if (spare >= 2) {
+    page.to(kValueColumn);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      page.to(0, i == 0 ? 0 : std::min<std::size_t>(spare, 5)).put(parts[i]);
+    page.endLine();
+    return;
+  }
+  for (const std::string &part : parts) {
+    page.to(kValueColumn).put(part);
+    page.endLine();
+  }
+}
+
+void writeHead(Page &page, const Planned &planned) {
+  const std::string what =
+      fmt::format("{} on {} × {}", oneLine(planned.model),
+                  grouped(planned.accelerators), oneLine(planned.accelerator));
+  page.put(shortened(oneLine(planned.plan), 40)).to(kValueColumn).put(what);
+  const std::size_t used =
+      std::max(kValueColumn, columnsOf(oneLine(planned.plan)) + 2) +
+      columnsOf(what) + 2;
+  if (used + 20 <= kColumns)
+    page.right(shortenedAtStart(placeText(planned.place), kColumns - used),
+               kColumns, Mark::Name);
+  page.endLine();
+
+  std::vector<std::string> parts;
+  if (!planned.mesh.empty())
+    parts.push_back(meshText(planned));
+  parts.push_back(batchText(planned));
+  if (!planned.schedule.empty())
+    parts.push_back(planned.schedule);
+  writeParts(page, parts);
+  if (planned.leftOver > 0) {
+    page.to(kValueColumn)
+        .put(fmt::format("{} accelerators of a group it reaches are left over",
+                         grouped(planned.leftOver)));
+    page.endLine();
+  }
+}
+
+void writeSpeed(Page &page, const Report &report) {
+  page.put("step").to(kValueColumn).put(durationText(report.stepTime));
+  const double each = report.tokensPerSecond() /
+                      static_cast<double>(report.planned.accelerators);
+  page.to(kDetailColumn)
+      .put(fmt::format("{} tokens/s, {} per accelerator",
+                       scaledCount(report.tokensPerSecond()),
+                       scaledCount(each)));
+  page.endLine();
+
+  const NamedPeak &peak = report.printedPeak.value_or(report.peak);
+  const double achieved =
+      report.modelFlopsPerSecondPerAccelerator(Convention::Exact);
+  page.put("MFU").to(kValueColumn);
+  page.put(percentage(report.mfu(Convention::Exact)) + " %").to(kDetailColumn);
+  page.put(fmt::format("exact, {} of {:.1f} TFLOP/s {}",
+                       threeDigits(achieved / 1e12),
+                       peak.rate.toDouble() / 1e12, oneLine(peak.name)));
+  page.to(0, 5).put(fmt::format("full {} %   6nd {} %   HFU {} %",
+                                percentage(report.mfu(Convention::Full)),
+                                percentage(report.mfu(Convention::SixNd)),
+                                percentage(report.hfu(Convention::Exact))));
+  page.endLine();
+}
+
+std::string verdictText(const MemoryReport &memory) {
+  const Bytes slack = memory.slack();
+  switch (memory.fit) {
+  case Fit::Fits:
+    return memory.reserve.value > 0
+               ? fmt::format("fits with {} above the reserve", bytesText(slack))
+               : fmt::format("fits with {} to spare", bytesText(slack));
+  case Fit::Tight:
+    return fmt::format("tight: {} into the reserve of {}",
+                       bytesText(Bytes(-slack.value)),
+                       bytesText(memory.reserve));
+  case Fit::DoesNotFit:
+    return fmt::format("does not fit: {} too much",
+                       bytesText(memory.peak() - memory.capacity));
+  }
+  return "";
+}
+
+void writeMemory(Page &page, const MemoryReport &memory) {
+  if (memory.stages.empty())
+    return;
+  const StageMemory &fullest = memory.stages[memory.fullest];
+  const Mark mark = memory.fit == Fit::Fits ? Mark::Good : Mark::Bad;
+  page.put("memory").to(kValueColumn).put(bytesText(memory.peak()));
+  page.to(kDetailColumn)
+      .put(fmt::format("of {} on {}, ", bytesText(memory.capacity),
+                       oneLine(fullest.stage)))
+      .put(verdictText(memory), mark);
+  const auto emptiest = std::min_element(
+      memory.stages.begin(), memory.stages.end(),
+      [](auto &a, auto &b) { return a.peak.total() < b.peak.total(); });
+  if (emptiest->peak.total() < memory.peak())
+    page.put(fmt::format("; {}: {}", oneLine(emptiest->stage),
+                         bytesText(emptiest->peak.total())));
+  page.endLine();
+  if (!memory.remedy.empty()) {
+    page.to(kDetailColumn).put(memory.remedy);
+    page.endLine();
+  }
+}
+
+/// A bar of whole and eighth cells.
+std::string barOf(std::int64_t permille, std::int64_t largest) {
+  static constexpr std::string_view kEighths[] = {"",  "▏", "▎", "▍",
+                                                  "▌", "▋", "▊", "▉"};
+  const std::int64_t scale = std::max<std::int64_t>(largest, 400);
+  const std::int64_t eighths =
+      (permille * static_cast<std::int64_t>(kBarCells) * 8 + scale / 2) / scale;
+  std::string out;
+  for (std::int64_t i = 0; i < eighths / 8; ++i)
+    out += "█";
+  return out += kEighths[eighths > 0 ? eighths % 8 : 0];
+}
+
+/// METRICS M4's last line: from the exact convention at the plan's own peak to
+/// the printed peak.
+void writeConversion(Page &page, const Report &report) {
+  if (!report.printedPeak)
+    return;
+  page.to(2).put("at the printed peak");
+  page.right(percentage(report.mfu(Convention::Exact)), kBarColumn - 3);
+  page.to(kBarColumn)
+      .put(fmt::format("MFU by {:.1f} TFLOP/s, not by {:.1f} of {}",
+                       report.printedPeak->rate.toDouble() / 1e12,
+                       report.peak.rate.toDouble() / 1e12, report.peak.name));
+  page.endLine();
+}
+
+void writeWaterfall(Page &page, const Report &report) {
+  const auto &parts = report.waterfall.rankTime;
+  const std::vector<std::int64_t> permille =
+      apportion(parts, report.waterfall.total(), 1000);
+  const std::int64_t largest =
+      *std::max_element(permille.begin(), permille.end());
+  page.put("where 100 % goes");
+  page.endLine();
+  for (std::size_t i = 0; i < kCauseCount; ++i) {
+    if (permille[i] == 0)
+      continue;
+    page.to(2).put(wordsOf(static_cast<Cause>(i)));
+    page.right(fmt::format("{:.1f}", static_cast<double>(permille[i]) / 10.0),
+               kBarColumn - 3);
+    page.to(kBarColumn).put(barOf(permille[i], largest));
+    page.to(kReasonColumn).put(oneLine(report.reasons[i]));
+    page.endLine();
+  }
+  writeConversion(page, report);
+}
+
+void writeOrders(Page &page, const Report &report) {
+  if (!report.orders)
+    return;
+  const Orders &orders = *report.orders;
+  page.put("overlap").to(kValueColumn);
+  page.put(fmt::format("program order {}  →  framework {}  →  planc {}",
+                       durationText(orders.program),
+                       durationText(orders.framework),
+                       durationText(orders.chosen)));
+  page.to(0, 6).put("bound " + durationText(orders.bound));
+  page.endLine();
+}
+
+/// `shard   heads, … over tp`: the clause's first word in a column of its own.
+std::string clauseText(std::string_view line) {
+  const std::size_t comment = line.find('#');
+  const std::string text = oneLine(line.substr(0, comment));
+  const std::size_t blank = text.find(' ');
+  if (blank == std::string::npos || blank > 9)
+    return text;
+  return fmt::format("{:<10}{}", text.substr(0, blank), text.substr(blank + 1));
+}
+
+void writeLines(Page &page, const Report &report) {
+  if (report.lines.empty())
+    return;
+  page.put("lines that cost most");
+  page.endLine();
+  for (const CostLine &line : report.lines) {
+    const bool here = line.place.file == report.planned.place.file;
+    const Duration cost = perRank(line.rankTime, report.planned.accelerators);
+    page.right(here ? std::to_string(line.place.line)
+                    : shortenedAtStart(placeText(line.place), 24),
+               4, Mark::Name);
+    page.to(6).put(shortened(clauseText(line.text), 62)).to(70, 2);
+    page.put(fmt::format("{} {}", durationText(cost), line.what));
+    page.endLine();
+  }
+}
+
+/// A value in the unit its metric is read in.
+std::string metricText(std::string_view metric, double value) {
+  if (metric == "memory")
+    return bytesText(Bytes(std::llround(value)));
+  if (metric == "step_time")
+    return durationText(durationFromSeconds(value));
+  if (metric == "mfu" || metric == "hfu" || metric == "bubble" ||
+      metric == "exposed")
+    return percentage(value) + " %";
+  return scaledCount(value);
+}
+
+void writeExpectations(Page &page, const Report &report) {
+  bool first = true;
+  for (const ExpectationResult &row : report.expectations) {
+    using Verdict = ExpectationResult::Verdict;
+    page.put(first ? "expect" : "").to(kValueColumn);
+    page.put(shortened(oneLine(row.text), 40)).to(kReasonColumn);
+    if (row.verdict == Verdict::Unknown)
+      page.put("no such metric", Mark::Bad);
+    else if (row.verdict == Verdict::Holds)
+      page.put("holds", Mark::Good)
+          .put(", found " + metricText(row.metric, row.found));
+    else
+      page.put("fails", Mark::Bad)
+          .put(", found " + metricText(row.metric, row.found));
+    page.endLine();
+    first = false;
+  }
+}
+
+} // namespace
+
+std::string toText(const Report &report, const TextOptions &options) {
+  Page page(options.color);
+  writeHead(page, report.planned);
+  page.endLine();
+  writeSpeed(page, report);
+  writeMemory(page, report.memory);
+  page.endLine();
+  writeWaterfall(page, report);
+  page.endLine();
+  writeOrders(page, report);
+  writeLines(page, report);
+  writeExpectations(page, report);
+  return page.take();
+}
+
+} // namespace planc::report

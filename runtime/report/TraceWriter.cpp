@@ -1,0 +1,254 @@
+#include "runtime/report/TraceWriter.h"
+
+#include "runtime/report/NumberText.h"
+#include "runtime/report/Report.h"
+#include "runtime/timeline/Queries.h"
+
+#include <fmt/format.h>
+#include <llvm/Support/JSON.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+#include <map>
+
+namespace planc::report {
+
+namespace {
+
+using program::BlockId;
+using program::Instruction;
+using program::RankClassId;
+using program::RankProgram;
+using program::Stream;
+using timeline::Communication;
+using timeline::CommunicationSource;
+using timeline::Run;
+using timeline::Wait;
+using timeline::WaitCause;
+
+/// After the streams.
+constexpr int kWaitThread = program::kStreamCount;
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  stream << llvm::json::Value(llvm::json::fixUTF8(llvm::StringRef(text)));
+  return std::move(stream.str());
+}
+
+/// Whole picoseconds as decimal microseconds.
+std::string microseconds(Duration duration) {
+  constexpr std::int64_t kPerMicrosecond = 1'000'000;
+  const std::int64_t part = duration.value % kPerMicrosecond;
+  std::string out = std::to_string(duration.value / kPerMicrosecond);
+  if (part == 0)
+    return out;
+  out += fmt::format(".{:06d}", part);
+  out.erase(out.find_last_not_of('0') + 1);
+  return out;
+}
+
+std::string_view nameOf(const Wait &wait) {
+  const bool inPipeline =
+      wait.cause == WaitCause::Recv || wait.cause == WaitCause::NothingLeft;
+  if (wait.splitAt >= wait.end)
+    return wordsOf(inPipeline ? Cause::Bubble : Cause::Skew);
+  return wordsOf(exposedBy(wait.kind));
+}
+
+class TraceWriter {
+public:
+  TraceWriter(const timeline::Timeline &timeline,
+              const program::ProgramSet &set, const TraceOptions &options)
+      : timeline_(timeline), set_(set),
+        last_(static_cast<std::int32_t>(timeline.steps.size()) - 1) {
+    origin_ = Duration(INT64_MAX);
+    for (RankClassId id : set.classes.ids())
+      origin_ = std::min(origin_, windowOf(timeline, id).begin);
+    showInside_ = eventsInside() <= options.mostEvents;
+    names_.resize(set.blocks.size());
+  }
+
+  std::string write() && {
+    out_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+    for (RankClassId id : set_.classes.ids()) {
+      writeTracks(id);
+      writeRuns(id);
+      writeCommunications(id);
+      writeWaits(id);
+    }
+    out_ += "\n]}\n";
+    return std::move(out_);
+  }
+
+private:
+  std::size_t eventsInside() const {
+    std::size_t count = 0;
+    for (RankClassId id : set_.classes.ids())
+      for (const Run &run : timeline_.classes[id].runs)
+        if (run.step == last_)
+          count += set_.blocks[run.block].instructions.size();
+    return count;
+  }
+
+  void event(const std::string &body) {
+    out_ += isFirst_ ? "" : ",\n";
+    isFirst_ = false;
+    out_ += body;
+  }
+  /// A slice; `name` and `args` are JSON already.
+  void slice(RankClassId id, int thread, Duration begin, Duration end,
+             std::string_view name, std::string_view args = "") {
+    event(fmt::format("{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{"
+                      "},\"name\":{}{}{}}}",
+                      id.index(), thread, microseconds(begin - origin_),
+                      microseconds(end - begin), name,
+                      args.empty() ? "" : ",\"args\":", args));
+  }
+  void label(RankClassId id, int thread, std::string_view what,
+             std::string_view args) {
+    event(fmt::format("{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"{}\","
+                      "\"args\":{{{}}}}}",
+                      id.index(), thread, what, args));
+  }
+
+  void writeTracks(RankClassId id);
+  void writeRuns(RankClassId id);
+  void writeInside(RankClassId id, const Run &run);
+  void writeCommunications(RankClassId id);
+  void writeFlow(RankClassId id, const Communication &communication);
+  void writeWaits(RankClassId id);
+  std::string nameOf(RankClassId id, const Communication &communication) const;
+  const std::vector<std::string> &namesOf(BlockId block);
+
+  const timeline::Timeline &timeline_;
+  const program::ProgramSet &set_;
+  std::int32_t last_;
+  Duration origin_;
+  bool showInside_ = true, isFirst_ = true;
+  Table<BlockId, std::vector<std::string>> names_;
+  std::string out_;
+};
+
+void TraceWriter::writeTracks(RankClassId id) {
+  const RankProgram &code = set_.classes[id];
+  label(id, 0, "process_name",
+        "\"name\":" +
+            quoted(fmt::format("{} ({} rank{})", code.name, grouped(code.ranks),
+                               code.ranks == 1 ? "" : "s")));
+  label(id, 0, "process_sort_index",
+        fmt::format("\"sort_index\":{}", id.index()));
+  for (int thread = 0; thread <= kWaitThread; ++thread) {
+    const std::string_view name = thread == kWaitThread
+                                      ? "waiting for"
+                                      : toString(static_cast<Stream>(thread));
+    label(id, thread, "thread_name", "\"name\":" + quoted(name));
+    label(id, thread, "thread_sort_index",
+          fmt::format("\"sort_index\":{}", thread));
+  }
+}
+
+/// Names of a block's instructions as JSON, made once.
+const std::vector<std::string> &TraceWriter::namesOf(BlockId block) {
+  std::vector<std::string> &names = names_[block];
+  if (names.empty())
+    for (const Instruction &instruction : set_.blocks[block].instructions)
+      names.push_back(quoted(instruction.name.empty()
+                                 ? toString(instruction.kind)
+                                 : std::string_view(instruction.name)));
+  return names;
+}
+
+void TraceWriter::writeRuns(RankClassId id) {
+  for (const Run &run : timeline_.classes[id].runs) {
+    if (run.step != last_)
+      continue;
+    const program::Task &task = set_.classes[id].tasks[run.task];
+    std::string name = set_.blocks[run.block].name;
+    if (task.microBatch >= 0)
+      name += fmt::format(", micro-batch {}", task.microBatch);
+    slice(id, 0, run.begin, run.end, quoted(name));
+    if (showInside_)
+      writeInside(id, run);
+  }
+}
+
+void TraceWriter::writeInside(RankClassId id, const Run &run) {
+  const auto [origin, times] = instructionsOf(timeline_, run);
+  const std::vector<std::string> &names = namesOf(run.block);
+  const auto &code = set_.blocks[run.block].instructions;
+  for (std::size_t i = 0; i < code.size(); ++i)
+    if (times[i].begin < times[i].end)
+      slice(id, static_cast<int>(code[i].stream), origin + times[i].begin,
+            origin + times[i].end, names[i]);
+}
+
+std::string TraceWriter::nameOf(RankClassId id,
+                                const Communication &communication) const {
+  const RankProgram &code = set_.classes[id];
+  const timeline::ClassTimeline &times = timeline_.classes[id];
+  switch (communication.source) {
+  case CommunicationSource::Send:
+  case CommunicationSource::Recv:
+  case CommunicationSource::Collective:
+    return code.tasks[program::TaskId(communication.index)].name;
+  case CommunicationSource::Reduce:
+    return fmt::format("bucket {}, {} pieces", communication.index,
+                       times.reduces[communication.index].pieces.size());
+  case CommunicationSource::Gather:
+    return fmt::format("gather {}, {} pieces", communication.index,
+                       times.gathers[communication.index].pieces.size());
+  }
+  return "";
+}
+
+void TraceWriter::writeCommunications(RankClassId id) {
+  for (const Communication &communication :
+       timeline_.classes[id].communications) {
+    if (communication.step != last_)
+      continue;
+    std::string name = nameOf(id, communication);
+    if (name.empty())
+      name = program::toString(communication.kind);
+    slice(id, static_cast<int>(communication.stream), communication.begin,
+          communication.end, quoted(name));
+    writeFlow(id, communication);
+  }
+}
+
+/// An arrow from a Send to its Recv.
+void TraceWriter::writeFlow(RankClassId id,
+                            const Communication &communication) {
+  const bool isSend = communication.source == CommunicationSource::Send;
+  if (!isSend && communication.source != CommunicationSource::Recv)
+    return;
+  const program::Task &task =
+      set_.classes[id].tasks[program::TaskId(communication.index)];
+  const RankClassId from = isSend ? id : task.peer;
+  const RankClassId to = isSend ? task.peer : id;
+  event(fmt::format(
+      "{{\"ph\":\"{}\",\"bp\":\"e\",\"cat\":\"message\",\"name\":\"message\","
+      "\"id\":\"{}.{}.{}\",\"pid\":{},\"tid\":{},\"ts\":{}}}",
+      isSend ? "s" : "f", from.index(), to.index(), task.tag, id.index(),
+      static_cast<int>(communication.stream),
+      microseconds(communication.begin - origin_)));
+}
+
+void TraceWriter::writeWaits(RankClassId id) {
+  const timeline::Window window = windowOf(timeline_, id);
+  for (const Wait &wait : timeline_.classes[id].waits)
+    if (wait.begin >= window.begin && wait.end <= window.end &&
+        wait.begin < wait.end)
+      slice(id, kWaitThread, wait.begin, wait.end,
+            quoted(report::nameOf(wait)));
+}
+
+} // namespace
+
+std::string toTrace(const timeline::Timeline &timeline,
+                    const program::ProgramSet &set,
+                    const TraceOptions &options) {
+  return TraceWriter(timeline, set, options).write();
+}
+
+} // namespace planc::report

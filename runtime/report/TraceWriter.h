@@ -1,0 +1,25 @@
+// A timeline as a Chrome trace, which Perfetto opens: a process for each rank
+// class, a thread for each stream.
+#pragma once
+
+#include "runtime/program/ProgramSet.h"
+#include "runtime/timeline/Timeline.h"
+
+#include <cstddef>
+#include <string>
+
+namespace planc::report {
+
+struct TraceOptions {
+  /// Above this many events, kernels and collectives inside runs are left out.
+  std::size_t mostEvents = 250'000;
+};
+
+/// The last step: runs with what is inside them, messages and buckets, and why
+/// ranks wait. Times are in microseconds from its first event, exact to the
+/// picosecond.
+std::string toTrace(const timeline::Timeline &timeline,
+                    const program::ProgramSet &set,
+                    const TraceOptions &options = {});
+
+} // namespace planc::report
