@@ -18,8 +18,8 @@ struct TraceOptions {
 /// The last step: runs with what is inside them, messages and buckets, and why
 /// ranks wait. Times are in microseconds from its first event, exact to the
 /// picosecond.
-std::string toTrace(const timeline::Timeline &timeline,
-                    const program::ProgramSet &set,
+std::string toTrace(const program::ProgramSet &set,
+                    const timeline::Timeline &timeline,
                     const TraceOptions &options = {});
 
 } // namespace planc::report

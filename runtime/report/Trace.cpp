@@ -1,4 +1,4 @@
-#include "runtime/report/TraceWriter.h"
+#include "runtime/report/Trace.h"
 
 #include "runtime/report/NumberText.h"
 #include "runtime/report/Report.h"
@@ -58,9 +58,9 @@ std::string_view nameOf(const Wait &wait) {
 
 class TraceWriter {
 public:
-  TraceWriter(const timeline::Timeline &timeline,
-              const program::ProgramSet &set, const TraceOptions &options)
-      : timeline_(timeline), set_(set),
+  TraceWriter(const program::ProgramSet &set,
+              const timeline::Timeline &timeline, const TraceOptions &options)
+      : set_(set), timeline_(timeline),
         last_(static_cast<std::int32_t>(timeline.steps.size()) - 1) {
     origin_ = Duration(INT64_MAX);
     for (RankClassId id : set.classes.ids())
@@ -121,8 +121,8 @@ private:
   std::string nameOf(RankClassId id, const Communication &communication) const;
   const std::vector<std::string> &namesOf(BlockId block);
 
-  const timeline::Timeline &timeline_;
   const program::ProgramSet &set_;
+  const timeline::Timeline &timeline_;
   std::int32_t last_;
   Duration origin_;
   bool showInside_ = true, isFirst_ = true;
@@ -245,10 +245,10 @@ void TraceWriter::writeWaits(RankClassId id) {
 
 } // namespace
 
-std::string toTrace(const timeline::Timeline &timeline,
-                    const program::ProgramSet &set,
+std::string toTrace(const program::ProgramSet &set,
+                    const timeline::Timeline &timeline,
                     const TraceOptions &options) {
-  return TraceWriter(timeline, set, options).write();
+  return TraceWriter(set, timeline, options).write();
 }
 
 } // namespace planc::report
