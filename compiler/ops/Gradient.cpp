@@ -45,6 +45,7 @@ private:
   void add();
   void multiply();
   void reduceTo(std::size_t target, Source source);
+  void passTo(std::size_t target);
   void crossEntropy();
   void user();
 
@@ -170,6 +171,7 @@ void Differentiation::norm(OpKind input, OpKind weight) {
     op.kind = input;
     op.operands = {outputGradient(), operand(0)};
     op.targets = {0};
+    op.phase = phaseFor(0);
     ResultRule rule{x, {mapRows(resultDims()), mapRows(x)}};
     if (hasGain) {
       op.operands.push_back(operand(1));
@@ -203,6 +205,7 @@ void Differentiation::unary(OpKind kind, Source source) {
   op.kind = kind;
   op.operands = {outputGradient(), source};
   op.targets = {0};
+  op.phase = phaseFor(0);
   op.rules = {{dims(0), {mapAll(resultDims()), mapAll(dims(0))}}};
   out_.ops.push_back(std::move(op));
 }
@@ -217,7 +220,7 @@ void Differentiation::dropout() {
   if (request_.resultDims.size() > 1)
     unary(OpKind::DropoutGrad, result(1));
   else if (wanted(0))
-    out_.passed.push_back(0);
+    passTo(0);
 }
 
 /// Σ over the dimensions an operand was broadcast along.
@@ -229,15 +232,19 @@ void Differentiation::reduceTo(std::size_t target, Source source) {
                       phaseFor(target)});
 }
 
+/// The result's gradient is the operand's, summed where it was broadcast. A
+/// weight's is always a value of its own, in its own format.
+void Differentiation::passTo(std::size_t target) {
+  if (sameSet(dims(target), resultDims()) && !request_.isWeight[target])
+    out_.passed.push_back(target);
+  else
+    reduceTo(target, outputGradient());
+}
+
 void Differentiation::add() {
-  for (std::size_t i = 0; i < request_.operandDims.size(); ++i) {
-    if (!wanted(i))
-      continue;
-    if (sameSet(dims(i), resultDims()) && !request_.isWeight[i])
-      out_.passed.push_back(i);
-    else
-      reduceTo(i, outputGradient());
-  }
+  for (std::size_t i = 0; i < request_.operandDims.size(); ++i)
+    if (wanted(i))
+      passTo(i);
 }
 
 void Differentiation::multiply() {
@@ -273,7 +280,7 @@ void Differentiation::crossEntropy() {
        {outputGradient(), operand(0), operand(1), result(1), result(2)},
        {0},
        {rule},
-       Phase::InputGradient});
+       phaseFor(0)});
 }
 
 /// Nothing is known of the formula: a dimension needed whole stays so, a
@@ -322,7 +329,7 @@ Gradient Differentiation::run() {
                           {outputGradient()},
                           {0},
                           {{dims(0), {mapRows(resultDims())}}},
-                          Phase::InputGradient});
+                          phaseFor(0)});
     break;
   case OpKind::RmsNorm:
     norm(OpKind::RmsNormGrad, OpKind::RmsNormWeightGrad);
