@@ -14,3 +14,12 @@ target_link_libraries(planc_llvm INTERFACE ${PLANC_LLVM_LIBRARIES})
 find_package(fmt REQUIRED CONFIG)
 add_library(planc_fmt INTERFACE)
 target_link_libraries(planc_fmt INTERFACE fmt::fmt)
+
+# The ANTLR runtime: found by hand, because its CMake package is of another shape
+# in every release.
+find_path(PLANC_ANTLR_INCLUDE antlr4-runtime.h PATH_SUFFIXES antlr4-runtime
+          REQUIRED)
+find_library(PLANC_ANTLR_LIBRARY antlr4-runtime REQUIRED)
+add_library(planc_antlr INTERFACE)
+target_include_directories(planc_antlr SYSTEM INTERFACE ${PLANC_ANTLR_INCLUDE})
+target_link_libraries(planc_antlr INTERFACE ${PLANC_ANTLR_LIBRARY})

@@ -43,35 +43,34 @@ public:
   ~Builder();
 
   template <class... Args>
-  Builder &&label(SourceSpan span, fmt::format_string<Args...> text,
-                  Args &&...args) && {
+  Builder &label(SourceSpan span, fmt::format_string<Args...> text,
+                 Args &&...args) {
     diagnostic_.labels.push_back(
         {span, fmt::format(text, std::forward<Args>(args)...)});
-    return std::move(*this);
+    return *this;
   }
   template <class... Args>
-  Builder &&note(fmt::format_string<Args...> text, Args &&...args) && {
-    return std::move(*this).note(SourceSpan(), text,
-                                 std::forward<Args>(args)...);
+  Builder &note(fmt::format_string<Args...> text, Args &&...args) {
+    return note(SourceSpan(), text, std::forward<Args>(args)...);
   }
   template <class... Args>
-  Builder &&note(SourceSpan span, fmt::format_string<Args...> text,
-                 Args &&...args) && {
+  Builder &note(SourceSpan span, fmt::format_string<Args...> text,
+                Args &&...args) {
     diagnostic_.notes.push_back(
         {fmt::format(text, std::forward<Args>(args)...), span});
-    return std::move(*this);
+    return *this;
   }
   template <class... Args>
-  Builder &&help(fmt::format_string<Args...> text, Args &&...args) && {
+  Builder &help(fmt::format_string<Args...> text, Args &&...args) {
     diagnostic_.helps.push_back(fmt::format(text, std::forward<Args>(args)...));
-    return std::move(*this);
+    return *this;
   }
-  Builder &&fix(SourceSpan span, std::string replacement) && {
+  Builder &fix(SourceSpan span, std::string replacement) {
     diagnostic_.fixes.push_back({span, std::move(replacement)});
-    return std::move(*this);
+    return *this;
   }
   /// "did you mean `near`?" with its fix, if a candidate is near.
-  Builder &&suggest(SourceSpan span, std::optional<std::string_view> near) &&;
+  Builder &suggest(SourceSpan span, std::optional<std::string_view> near);
 
 private:
   Emitter *emitter_;
