@@ -1,0 +1,121 @@
+#include "compiler/graph/ChooseFormats.h"
+
+#include "compiler/ops/Infer.h"
+
+namespace planc::graph {
+namespace {
+
+using ops::OpKind;
+using ops::ValueKind;
+using Fusion = GraphOptions::Fusion;
+
+Precision narrower(Precision a, Precision b) {
+  return bytesOf(a) < bytesOf(b) ? a : b;
+}
+
+class Formats {
+public:
+  Formats(ops::Model &model, const GraphOptions &options)
+      : model_(model), options_(options), held_(activationFormat(options)) {}
+
+  void run(ops::Body &body);
+
+private:
+  void setDefaults(ops::Body &body) const;
+  bool isUnfused(const ops::Op &op) const;
+  ops::Inferred inferAgain(const ops::Body &body, const ops::Op &op);
+  void setResults(ops::Body &body, ops::Op &op);
+
+  ops::Model &model_;
+  const GraphOptions &options_;
+  Precision held_;
+};
+
+void Formats::setDefaults(ops::Body &body) const {
+  for (ops::Value &value : body.values)
+    value.precision = value.kind == ValueKind::Weight
+                          ? narrower(options_.parameters, held_)
+                          : held_;
+  for (const ops::Op &op : body.forward)
+    for (std::size_t i = 0; i < op.operands.size(); ++i)
+      if (op.rules[0].operands[i].oneHot)
+        body.values[op.operands[i]].precision = Precision::Int32;
+}
+
+bool Formats::isUnfused(const ops::Op &op) const {
+  if (op.kind == OpKind::Attention)
+    return options_.attention == GraphOptions::AttentionKernel::Unfused;
+  if (op.kind == OpKind::RmsNorm || op.kind == OpKind::LayerNorm)
+    return options_.norm == Fusion::Unfused;
+  return op.kind == OpKind::CrossEntropy && options_.loss == Fusion::Unfused;
+}
+
+ops::Inferred Formats::inferAgain(const ops::Body &body, const ops::Op &op) {
+  ops::InferRequest request;
+  request.kind = op.kind;
+  request.attributes = &op.attributes;
+  if (op.kind == OpKind::User)
+    request.userOp = &model_.userOps[op.attributes.userOp];
+  for (ops::ValueId operand : op.operands) {
+    const ops::Value &value = body.values[operand];
+    bool isWeight = value.kind == ValueKind::Weight;
+    request.operands.push_back(
+        {value.dims, isWeight,
+         isWeight ? model_.weights[value.weight].batchDims : 0});
+  }
+  if (op.kind == OpKind::MatMul)
+    for (const ops::DimUse &use : op.rules[0].operands[0].dims)
+      if (use.role == ops::Role::Contract)
+        request.over.push_back(use.dim);
+  return ops::inferShapes(request, model_.dims);
+}
+
+void Formats::setResults(ops::Body &body, ops::Op &op) {
+  ops::Inferred inferred = inferAgain(body, op);
+  if (inferred.error)
+    return;
+  const std::string base = body.values[op.results[0]].name;
+  for (std::size_t i = 0; i < inferred.results.size(); ++i) {
+    const ops::InferredResult &result = inferred.results[i];
+    if (i >= op.results.size()) {
+      op.results.push_back(body.values.add({}));
+      op.rules.emplace_back();
+    }
+    ops::Value &value = body.values[op.results[i]];
+    value.precision = result.fixedPrecision ? result.precision : held_;
+    if (op.kind != OpKind::Attention || i == 0)
+      continue;
+    value.name = base + "." + result.suffix;
+    value.kind = result.kind;
+    value.dims = result.rule.dims;
+    value.origin = op.origin;
+    op.rules[i] = result.rule;
+  }
+}
+
+void Formats::run(ops::Body &body) {
+  setDefaults(body);
+  for (ops::Op &op : body.forward) {
+    op.attributes.unfused = isUnfused(op);
+    if (op.kind == OpKind::MatMul)
+      op.attributes.compute = options_.compute;
+    setResults(body, op);
+  }
+  for (const ops::Op &op : body.forward)
+    if (op.kind == OpKind::CrossEntropy)
+      body.values[op.operands[0]].precision = options_.logits;
+}
+
+} // namespace
+
+Precision activationFormat(const GraphOptions &options) {
+  return bytesOf(options.compute) < 2 ? Precision::Bf16 : options.compute;
+}
+
+void chooseFormats(ops::Model &model, const GraphOptions &options) {
+  Formats formats(model, options);
+  for (ops::Body &body : model.bodies)
+    formats.run(body);
+}
+
+} // namespace planc::graph
