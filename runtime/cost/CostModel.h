@@ -21,12 +21,13 @@ inline constexpr PartsPerMillion kWhole = 1'000'000;
 enum class Bound : std::uint8_t { Arithmetic, Memory };
 
 /// A kernel (or several launched as one instruction), alone on the accelerator.
-/// arithmetic + launch ≤ total; the rest of total is arithmetic below the peak
-/// when `bound` is Arithmetic, else memory-bound work.
+/// arithmetic + launch + straggle ≤ total; the rest of total is arithmetic
+/// below the peak when `bound` is Arithmetic, else memory-bound work.
 struct ComputeCost {
   Duration total;
   Duration arithmetic; ///< executed flops at the peak of the work's precision
   Duration launch;     ///< gaps before its kernels; none with graphs
+  Duration straggle;   ///< until the slowest accelerator of the job has it too
   Bound bound = Bound::Memory;
   /// Share of the memory bandwidth it takes while it runs.
   PartsPerMillion memoryShare = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace planc::cost {
 
@@ -51,6 +52,18 @@ double KernelCosts::matmulShare(Precision precision) const {
   return bytesOf(precision) == 1 && c.matmulEfficiency8 > 0
              ? c.matmulEfficiency8
              : c.matmulEfficiency;
+}
+
+/// Of n times that vary, the longest is expected to be this much over the mean
+/// (extreme values of a normal distribution).
+double KernelCosts::straggleShare() const {
+  if (options_.accelerators < 2)
+    return 0;
+  const double logN = std::log(static_cast<double>(options_.accelerators));
+  const double scale = std::sqrt(2 * logN);
+  const double deviations =
+      scale - (std::log(logN) + std::log(4 * std::numbers::pi)) / (2 * scale);
+  return accelerator_.constants.spread * std::max(0.0, deviations);
 }
 
 double KernelCosts::streamSeconds(double bytes, std::int32_t kernels) const {
@@ -121,8 +134,10 @@ ComputeCost KernelCosts::assemble(const Work &work, double arithmetic,
       work.flops.value > 0
           ? durationFromSeconds(work.flops.toDouble() / peakOf(work.precision))
           : Duration(0);
-  cost.total =
-      std::max(durationFromSeconds(busy), cost.arithmetic) + cost.launch;
+  if (cost.bound == Bound::Arithmetic)
+    cost.straggle = durationFromSeconds(busy * straggleShare());
+  cost.total = std::max(durationFromSeconds(busy), cost.arithmetic) +
+               cost.launch + cost.straggle;
   if (busy > 0)
     cost.memoryShare =
         std::min(kWhole, static_cast<PartsPerMillion>(std::ceil(

@@ -19,6 +19,7 @@ public:
 private:
   double peakOf(Precision precision) const;
   double matmulShare(Precision precision) const;
+  double straggleShare() const;
   double streamSeconds(double bytes, std::int32_t kernels) const;
   double matmul(const program::Work &work) const;
   double fusedAttention(program::InstructionKind kind,

@@ -18,6 +18,8 @@ enum class AttentionKernel : std::uint8_t {
 struct Options {
   AttentionKernel attention = AttentionKernel::Newest;
   enum class Launch : std::uint8_t { Gaps, Graphs } launch = Launch::Gaps;
+  /// How many run the job in step: the slowest of them sets the pace.
+  std::int64_t accelerators = 1;
 };
 
 /// Whether the accelerator states an efficiency for the kernel. A model asked

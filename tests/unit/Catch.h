@@ -7,5 +7,4 @@
 using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
-using Catch::Approx;
 #endif
