@@ -14,9 +14,9 @@ namespace planc::driver {
 /// What the simulator was given and what it made of it.
 struct Runs {
   sim::Costs costs;
+  sim::IssueOrder order; ///< the one that was chosen
   timeline::Timeline chosen;
   report::Orders orders;
-  std::string chosenBuckets; ///< `bucket` in words, for dumps
 };
 
 /// Filled from the top to the bottom by compile(); what is empty was not

@@ -38,8 +38,9 @@ lowerBodies(const shard::ShardedGraph &sharded, const sema::Plan &plan) {
       isLayer[body.index()] = segment.isRepeat;
   Table<ops::BodyId, lower::LoweredBody> bodies;
   for (ops::BodyId body : sharded.bodies.ids())
-    bodies.add(lower::lowerBody(
-        sharded, body, isLayer[body.index()] ? plan.recompute : sema::Recompute::None));
+    bodies.add(lower::lowerBody(sharded, body,
+                                isLayer[body.index()] ? plan.recompute
+                                                      : sema::Recompute::None));
   return bodies;
 }
 

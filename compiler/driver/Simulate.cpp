@@ -85,25 +85,31 @@ Result<Runs> simulateOrders(const ProgramSet &programs,
   Runs runs;
   runs.costs = sim::modelCosts(programs, cost);
   OrderRunner runner(programs, runs.costs, options);
-  timeline::Timeline programOrder, framework;
-  if (!runner.run(sim::programIssue(programs), programOrder) ||
-      !runner.run(sim::frameworkIssue(programs, frameworkPolicy(plan)),
-                  framework))
+  sim::IssueOrder programOrder = sim::programIssue(programs),
+                  framework =
+                      sim::frameworkIssue(programs, frameworkPolicy(plan));
+  timeline::Timeline byProgram, byFramework;
+  if (!runner.run(programOrder, byProgram) ||
+      !runner.run(framework, byFramework))
     return runner.failure();
-  runs.orders.program = programOrder.stepTime;
-  runs.orders.framework = framework.stepTime;
+  runs.orders.program = byProgram.stepTime;
+  runs.orders.framework = byFramework.stepTime;
 
   if (!plan.overlap.gradients) {
-    runs.chosen = std::move(programOrder);
+    runs.order = std::move(programOrder);
+    runs.chosen = std::move(byProgram);
   } else if (plan.bucket.kind == sema::BucketKind::Auto) {
-    timeline::Timeline optimal;
-    if (!runner.run(sim::chosenIssue(programs, runs.costs, framework), optimal))
+    runs.order = sim::chosenIssue(programs, runs.costs, byFramework);
+    if (!runner.run(runs.order, runs.chosen))
       return runner.failure();
-    runs.chosen = optimal.stepTime < framework.stepTime ? std::move(optimal)
-                                                        : std::move(framework);
-  } else if (!runner.run(sim::frameworkIssue(programs, policyOf(plan)),
-                         runs.chosen)) {
-    return runner.failure();
+    if (byFramework.stepTime <= runs.chosen.stepTime) {
+      runs.order = std::move(framework);
+      runs.chosen = std::move(byFramework);
+    }
+  } else {
+    runs.order = sim::frameworkIssue(programs, policyOf(plan));
+    if (!runner.run(runs.order, runs.chosen))
+      return runner.failure();
   }
   runs.orders.chosen = runs.chosen.stepTime;
   runs.orders.bound = stepBound(programs, runs.costs, runs.chosen);

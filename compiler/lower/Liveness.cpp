@@ -15,6 +15,12 @@ Bytes peakTransient(const LivenessRequest &request,
   for (const auto &gradient : sharded.weightGradients)
     ignored.insert(gradient.value);
 
+  const ops::Body &body = request.graph->graph->bodies[request.body].forward;
+  auto isWeight = [&](ShardedValueId value) {
+    return body.values[sharded.values[value].source].kind ==
+           ops::ValueKind::Weight;
+  };
+
   std::vector<std::size_t> lastRead(sharded.values.size(), 0);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     for (ShardedValueId operand : steps[i].step->operands)
@@ -26,7 +32,7 @@ Bytes peakTransient(const LivenessRequest &request,
   Bytes now, peak;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     for (ShardedValueId result : steps[i].step->results) {
-      if (ignored.count(result))
+      if (ignored.count(result) || isWeight(result))
         continue;
       Bytes size = bytesOf(*request.graph, request.body, result);
       now += size;

@@ -20,23 +20,6 @@ namespace {
 
 constexpr std::uint32_t kNoInstruction = ~0u;
 
-InstructionKind collectiveKind(StepKind kind) {
-  switch (kind) {
-  case StepKind::AllReduce:
-    return InstructionKind::AllReduce;
-  case StepKind::AllGather:
-    return InstructionKind::AllGather;
-  case StepKind::ReduceScatter:
-    return InstructionKind::ReduceScatter;
-  case StepKind::AllToAll:
-    return InstructionKind::AllToAll;
-  case StepKind::Compute:
-  case StepKind::Slice:
-    break;
-  }
-  return InstructionKind::Memory;
-}
-
 Stream streamOf(program::CommunicationKind kind) {
   switch (kind) {
   case program::CommunicationKind::Gradients:
@@ -81,8 +64,13 @@ public:
     return std::move(pass_);
   }
 
-  std::uint32_t producerOf(ShardedValueId value) const {
-    return producer_[value.index()];
+  /// The last instruction a weight gradient goes through in this pass: what
+  /// makes it, or the reduce-scatter that follows.
+  std::uint32_t completes(ShardedValueId gradient) const {
+    for (const auto &[value, instruction] : scattered_)
+      if (value == gradient)
+        return instruction;
+    return producer_[gradient.index()];
   }
 
 private:
@@ -163,12 +151,16 @@ private:
     instruction.phase = planned.phase;
     instruction.message.bytes = step.bytes;
     instruction.message.kind = step.communication;
-    setGroup(instruction.message, graph_.mesh, step.axes);
+    setGroup(instruction.message, step);
     instruction.name = step.name;
     instruction.origin = step.origin;
     instruction.clause = step.clause;
-    for (ShardedValueId operand : step.operands)
+    for (ShardedValueId operand : step.operands) {
       depend(instruction, operand);
+      if (step.results.empty())
+        scattered_.push_back(
+            {operand, static_cast<std::uint32_t>(pass_.instructions.size())});
+    }
     push(std::move(instruction), step.results);
   }
 
@@ -177,6 +169,7 @@ private:
   const graph::Body &body_;
   std::vector<std::uint32_t> producer_;
   std::vector<shard::Port> arrivals_;
+  std::vector<std::pair<ShardedValueId, std::uint32_t>> scattered_;
   LoweredPass pass_;
 };
 
@@ -189,13 +182,29 @@ std::vector<PlannedStep> planned(const std::vector<Step> &steps) {
 
 } // namespace
 
-void setGroup(program::Message &message, const sema::Mesh &mesh,
-              const std::vector<sema::AxisId> &axes) {
-  for (sema::AxisId axis : axes) {
-    if (mesh.axes[axis].size == 1)
+program::InstructionKind collectiveKind(StepKind kind) {
+  switch (kind) {
+  case StepKind::AllReduce:
+    return InstructionKind::AllReduce;
+  case StepKind::AllGather:
+    return InstructionKind::AllGather;
+  case StepKind::ReduceScatter:
+    return InstructionKind::ReduceScatter;
+  case StepKind::AllToAll:
+    return InstructionKind::AllToAll;
+  case StepKind::Compute:
+  case StepKind::Slice:
+    break;
+  }
+  return InstructionKind::Memory;
+}
+
+void setGroup(program::Message &message, const shard::Step &step) {
+  for (std::size_t i = 0; i < step.sizes.size(); ++i) {
+    if (step.sizes[i] == 1)
       continue;
-    message.sizes.push_back(mesh.axes[axis].size);
-    message.strides.push_back(mesh.stride(axis));
+    message.sizes.push_back(step.sizes[i]);
+    message.strides.push_back(step.strides[i]);
   }
 }
 
@@ -223,7 +232,7 @@ LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
   KernelRequest backwardRequest{&graph, body, &backward, nullptr};
   backwardPass.add(backward, groupKernels(backwardRequest));
   for (const auto &gradient : sharded.weightGradients) {
-    std::uint32_t at = backwardPass.producerOf(gradient.value);
+    std::uint32_t at = backwardPass.completes(gradient.value);
     if (at != kNoInstruction)
       lowered.gradients.push_back({gradient.weight, at});
   }

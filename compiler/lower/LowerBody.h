@@ -45,8 +45,10 @@ struct LoweredBody {
 LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
                       sema::Recompute recompute);
 
-/// Accelerators of a collective over `axes`, for program::Message.
-void setGroup(program::Message &message, const sema::Mesh &mesh,
-              const std::vector<sema::AxisId> &axes);
+/// Of a collective step.
+program::InstructionKind collectiveKind(shard::StepKind kind);
+
+/// The accelerators of a step's group; axes of size 1 are left out.
+void setGroup(program::Message &message, const shard::Step &step);
 
 } // namespace planc::lower

@@ -14,29 +14,10 @@ using program::PieceId;
 
 namespace {
 
-bool contains(const std::vector<sema::AxisId> &axes, sema::AxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-/// The two groups a gradient goes through: scattered over the first, summed
-/// over the second; either may be empty.
-struct Route {
-  std::vector<sema::AxisId> scatter, sum;
-};
-
-Route routeOf(const shard::WeightState &state) {
-  Route route;
-  for (sema::AxisId axis : state.partial)
-    if (!contains(state.gradientState, axis))
-      (contains(state.optimizerState, axis) ? route.scatter : route.sum)
-          .push_back(axis);
-  return route;
-}
-
 class PieceBuilder {
 public:
   PieceBuilder(const EmitRequest &request, program::RankProgram &program)
-      : request_(request), program_(program), mesh_(request.plan->mesh) {}
+      : request_(request), program_(program) {}
 
   void addReduces(const std::vector<ChunkRuns> &runs) {
     std::set<ops::WeightId> pending = sharedWeights(runs);
@@ -98,93 +79,74 @@ private:
     return shared;
   }
 
+  /// One piece for each collective that brings the gradient home, in a chain.
   void addReduce(const ChunkRuns &run, const Use &use) {
-    const shard::WeightState &state = request_.graph->weights[use.weight];
-    Route route = routeOf(state);
-    std::int64_t elements =
-        cutElements(mesh_, state.localElements, state.gradientState);
-    Piece piece;
-    piece.kind = Piece::Kind::Reduce;
-    piece.task = run.lastBackward;
-    piece.instruction = use.instruction;
-    piece.layer = static_cast<std::int32_t>(use.unit);
     const ops::Weight &weight =
         request_.graph->graph->model.weights[use.weight];
-    piece.name = weight.name;
-    piece.origin = weight.origin;
-    if (route.scatter.empty() && !route.sum.empty()) {
-      piece.clause = clauseOf(route.sum);
-      program_.reduces.add(
-          reduceOver(piece, InstructionKind::AllReduce, route.sum, elements));
+    PieceId before;
+    for (const shard::Step &step :
+         request_.graph->weights[use.weight].reduces) {
+      Piece piece = pieceOf(step, Piece::Kind::Reduce);
+      piece.task = run.lastBackward;
+      piece.instruction = use.instruction;
+      piece.layer = static_cast<std::int32_t>(use.unit);
+      piece.name = weight.name;
+      piece.origin = weight.origin;
+      if (piece.message.sizes.empty())
+        continue;
+      PieceId added = program_.reduces.add(std::move(piece));
+      if (before.isValid())
+        program_.reduces[before].then = added;
+      before = added;
     }
-    if (route.scatter.empty())
-      return;
-    piece.clause = request_.plan->optimizerState.clause;
-    PieceId first = program_.reduces.add(reduceOver(
-        piece, InstructionKind::ReduceScatter, route.scatter, elements));
-    if (route.sum.empty())
-      return;
-    piece.clause = clauseOf(route.sum);
-    PieceId second = program_.reduces.add(
-        reduceOver(piece, InstructionKind::AllReduce, route.sum,
-                   cutElements(mesh_, elements, route.scatter)));
-    program_.reduces[first].then = second;
   }
 
-  Piece reduceOver(Piece piece, InstructionKind collective,
-                   const std::vector<sema::AxisId> &axes,
-                   std::int64_t elements) const {
-    piece.collective = collective;
-    piece.message.kind = program::CommunicationKind::Gradients;
-    piece.message.bytes =
-        Bytes(elements * bytesOf(request_.plan->precision.gradients));
-    setGroup(piece.message, mesh_, axes);
+  static Piece pieceOf(const shard::Step &step, Piece::Kind kind) {
+    Piece piece;
+    piece.kind = kind;
+    piece.collective = collectiveKind(step.kind);
+    piece.message.kind = step.communication;
+    piece.message.bytes = step.bytes;
+    setGroup(piece.message, step);
+    piece.clause = step.clause;
     return piece;
   }
 
-  OriginId clauseOf(const std::vector<sema::AxisId> &axes) const {
-    return request_.plan->lists[axes.front()].clause;
-  }
-
-  /// One piece for each group of axes, of all the unit's weights that are cut
-  /// over it.
+  /// One piece for each group of accelerators, of all the unit's weights that
+  /// are gathered over it.
   void addGathersOf(const ChunkRuns &run, const ChunkPass::Part &part,
                     std::set<ops::WeightId> &done) {
-    std::map<std::vector<sema::AxisId>, std::int64_t> groups;
-    for (const ops::Value &value :
-         request_.graph->graph->bodies[part.body].forward.values) {
+    std::map<std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>,
+             Piece>
+        groups;
+    const ops::Body &body = request_.graph->graph->bodies[part.body].forward;
+    for (const ops::Value &value : body.values) {
       if (value.kind != ops::ValueKind::Weight)
         continue;
       if (isShared(request_, value.weight) && !done.insert(value.weight).second)
         continue;
-      const shard::WeightState &state = request_.graph->weights[value.weight];
-      std::vector<sema::AxisId> axes;
-      for (sema::AxisId axis : state.optimizerState)
-        if (!contains(state.parameterState, axis))
-          axes.push_back(axis);
-      if (!axes.empty())
-        groups[axes] += state.localElements;
+      for (const shard::Step &step :
+           request_.graph->weights[value.weight].gathers) {
+        Piece piece = pieceOf(step, Piece::Kind::Gather);
+        if (piece.message.sizes.empty())
+          continue;
+        auto key = std::pair(piece.message.sizes, piece.message.strides);
+        auto [entry, isNew] = groups.try_emplace(key, piece);
+        if (!isNew)
+          entry->second.message.bytes += piece.message.bytes;
+      }
     }
-    for (const auto &[axes, elements] : groups) {
-      Piece piece;
-      piece.kind = Piece::Kind::Gather;
-      piece.collective = InstructionKind::AllGather;
-      piece.message.kind = program::CommunicationKind::Parameters;
-      piece.message.bytes =
-          Bytes(elements * bytesOf(request_.plan->precision.parameters));
-      setGroup(piece.message, mesh_, axes);
+    for (auto &[key, piece] : groups) {
       piece.uses.push_back({run.firstForward, part.first});
       piece.layer = static_cast<std::int32_t>(part.unit);
       piece.name = request_.stages->units[part.unit].name;
-      piece.origin = request_.graph->graph->bodies[part.body].forward.origin;
-      piece.clause = request_.plan->optimizerState.clause;
+      piece.origin = body.origin;
       program_.gathers.add(std::move(piece));
     }
   }
 
   const EmitRequest &request_;
   program::RankProgram &program_;
-  const sema::Mesh &mesh_;
 };
 
 } // namespace

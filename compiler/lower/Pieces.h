@@ -14,10 +14,9 @@ struct ChunkRuns {
 };
 
 /// Fills `reduces` (in the order the last micro-batch completes them) and
-/// `gathers` (in the order the first micro-batch wants them). A gradient
-/// partial over A and B with states cut over A is reduce-scattered over A, then
-/// all-reduced over B on the smaller piece; with nothing cut, all-reduced over
-/// both at once. `runs` stand in the order of their last backwards.
+/// `gathers` (in the order the first micro-batch wants them) with the
+/// once-a-step collectives of shard::WeightState; several of one weight are a
+/// chain. `runs` stand in the order of their last backwards.
 void addPieces(const EmitRequest &request, const std::vector<ChunkRuns> &runs,
                program::RankProgram &program);
 

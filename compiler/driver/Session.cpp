@@ -1,0 +1,266 @@
+#include "compiler/driver/Session.h"
+
+#include "compiler/diag/Consumers.h"
+#include "compiler/driver/Compilation.h"
+#include "compiler/driver/PrintSchedule.h"
+#include "compiler/sema/Elaborate.h"
+#include "compiler/sema/ModulePrinter.h"
+#include "compiler/source/ImportResolver.h"
+#include "compiler/syntax/ParseFile.h"
+#include "runtime/report/Trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace planc::driver {
+
+namespace {
+
+struct StageName {
+  Stage stage;
+  std::string_view name;
+};
+constexpr std::array<StageName, 8> kStages = {{{Stage::Ast, "ast"},
+                                               {Stage::Sema, "sema"},
+                                               {Stage::Graph, "graph"},
+                                               {Stage::Sharded, "sharded"},
+                                               {Stage::Stages, "stages"},
+                                               {Stage::Program, "program"},
+                                               {Stage::Schedule, "schedule"},
+                                               {Stage::Timeline, "timeline"}}};
+
+Outcome outcomeOf(FailureKind kind) {
+  switch (kind) {
+  case FailureKind::Illegal:
+    return Outcome::Illegal;
+  case FailureKind::Infeasible:
+    return Outcome::Infeasible;
+  case FailureKind::Unsupported:
+    return Outcome::Unsupported;
+  case FailureKind::Internal:
+    return Outcome::Internal;
+  }
+  return Outcome::Internal;
+}
+
+} // namespace
+
+std::optional<Stage> stageFromName(std::string_view name) {
+  for (const StageName &stage : kStages)
+    if (stage.name == name)
+      return stage.stage;
+  return std::nullopt;
+}
+
+std::vector<std::string_view> stageNames() {
+  std::vector<std::string_view> names;
+  for (const StageName &stage : kStages)
+    names.push_back(stage.name);
+  return names;
+}
+
+int exitCode(Outcome outcome) {
+  switch (outcome) {
+  case Outcome::Ok:
+    return 0;
+  case Outcome::Environment:
+    return 1;
+  case Outcome::Illegal:
+    return 2;
+  case Outcome::ExpectationFailed:
+    return 3;
+  case Outcome::Infeasible:
+    return 4;
+  case Outcome::Unsupported:
+    return 5;
+  case Outcome::Internal:
+    return 70;
+  }
+  return 70;
+}
+
+struct Session::State {
+  explicit State(Options given)
+      : options(std::move(given)), resolver(sources), emitter(captured) {}
+
+  Options options;
+  source::SourceSet sources;
+  source::ImportResolver resolver;
+  ast::Arena arena;
+  diag::CaptureConsumer captured;
+  diag::Emitter emitter;
+  const ast::File *mainFile = nullptr;
+  Compilation compilation;
+  Outcome outcome = Outcome::Ok;
+
+  bool load();
+  void compileTo(std::optional<Stage> last);
+  void conclude();
+
+private:
+  std::optional<source::FileId> openMain();
+};
+
+std::optional<source::FileId> Session::State::openMain() {
+  if (!options.root.empty())
+    resolver.setRoot(options.root, options.root);
+  if (options.text)
+    resolver.addMemoryFile(options.file, *options.text);
+  source::LoadResult loaded = options.text ? resolver.loadFile(options.file)
+                                           : resolver.loadMain(options.file);
+  if (auto *id = std::get_if<source::FileId>(&loaded))
+    return *id;
+  const auto &failure = std::get<source::LoadFailure>(loaded);
+  diag::Kind kind = failure.error == source::LoadError::NotFound
+                        ? diag::Kind::FileNotFound
+                    : failure.error == source::LoadError::TooLarge
+                        ? diag::Kind::FileTooLarge
+                        : diag::Kind::FileNotReadable;
+  emitter.report({}, kind, "cannot read `{}`: {}", options.file, failure.text);
+  outcome = kind == diag::Kind::FileTooLarge ? Outcome::Illegal
+                                             : Outcome::Environment;
+  return std::nullopt;
+}
+
+bool Session::State::load() {
+  std::optional<source::FileId> main = openMain();
+  if (!main)
+    return false;
+  auto parse = [&](source::FileId file) -> const ast::File * {
+    const ast::File *parsed = syntax::parseFile(file, sources, arena, emitter);
+    if (file == *main)
+      mainFile = parsed;
+    return parsed;
+  };
+  compilation.program =
+      sema::Program::load(*main, {&sources, &resolver, parse, &emitter});
+  if (!compilation.program)
+    conclude();
+  return compilation.program != nullptr;
+}
+
+/// The outcome that the diagnostics and the report amount to.
+void Session::State::conclude() {
+  emitter.finish();
+  if (emitter.hasErrors())
+    outcome = outcomeOf(emitter.failure());
+}
+
+void Session::State::compileTo(std::optional<Stage> last) {
+  std::optional<Failure> failure = compile(compilation, options, last, emitter);
+  if (failure) {
+    diag::Kind kind = failure->kind == FailureKind::Internal
+                          ? diag::Kind::InternalError
+                          : diag::Kind::CannotSimulate;
+    emitter.report({}, kind, "{}", failure->text);
+  }
+  conclude();
+}
+
+Session::Session(Options options)
+    : state_(std::make_unique<State>(std::move(options))) {}
+Session::~Session() = default;
+
+Outcome Session::check() {
+  if (state_->load())
+    state_->compileTo(Stage::Sema);
+  return state_->outcome;
+}
+
+namespace {
+
+/// What a report says that is not right: what does not fit, what was expected.
+void reportVerdicts(const report::Report &report, const sema::Plan &plan,
+                    const source::OriginTable &origins,
+                    diag::Emitter &emitter) {
+  const report::MemoryReport &memory = report.memory;
+  if (memory.fit == report::Fit::DoesNotFit) {
+    double gib = 1024.0 * 1024 * 1024;
+    auto made = emitter.report(
+        origins[plan.origin].span, diag::Kind::DoesNotFit,
+        "{} needs {:.1f} GiB, {:.1f} GiB are there",
+        memory.stages[memory.fullest].stage, memory.peak().toDouble() / gib,
+        (memory.capacity - memory.reserve).toDouble() / gib);
+    if (!memory.remedy.empty())
+      std::move(made).help("{}", memory.remedy);
+  }
+}
+
+} // namespace
+
+Outcome Session::run() {
+  State &state = *state_;
+  if (!state.load())
+    return state.outcome;
+  state.compileTo(std::nullopt);
+  if (state.outcome != Outcome::Ok || !state.compilation.report)
+    return state.outcome;
+  const report::Report &report = *state.compilation.report;
+  const sema::Plan &plan = state.compilation.module->plan;
+  reportVerdicts(report, plan, state.compilation.origins, state.emitter);
+  bool failed = false;
+  for (std::size_t i = 0; i < report.expectations.size(); ++i) {
+    const report::ExpectationResult &expectation = report.expectations[i];
+    if (expectation.verdict != report::ExpectationResult::Verdict::Fails)
+      continue;
+    failed = true;
+    state.emitter.report(
+        state.compilation.origins[plan.expectations[i].origin].span,
+        diag::Kind::ExpectationFailed, "`{}` does not hold", expectation.text);
+  }
+  if (report.memory.fit == report::Fit::DoesNotFit)
+    state.outcome = Outcome::Infeasible;
+  else if (failed)
+    state.outcome = Outcome::ExpectationFailed;
+  return state.outcome;
+}
+
+const report::Report *Session::report() const {
+  return state_->compilation.report ? &*state_->compilation.report : nullptr;
+}
+
+std::optional<std::string> Session::emit(Stage stage) {
+  State &state = *state_;
+  if (!state.load())
+    return std::nullopt;
+  if (stage == Stage::Ast)
+    return ast::printAst(*state.mainFile);
+  state.compileTo(stage);
+  if (state.outcome != Outcome::Ok)
+    return std::nullopt;
+  const Compilation &c = state.compilation;
+  switch (stage) {
+  case Stage::Ast:
+    break;
+  case Stage::Sema:
+    return sema::printModule(*c.module);
+  case Stage::Graph:
+    return graph::toText(*c.graph);
+  case Stage::Sharded:
+    return shard::toText(*c.sharded);
+  case Stage::Stages:
+    return pipeline::toText(*c.stages);
+  case Stage::Program:
+    return program::toText(*c.programs);
+  case Stage::Schedule:
+    return printSchedule(c.runs->order, *c.programs);
+  case Stage::Timeline:
+    return timeline::toText(c.runs->chosen, *c.programs);
+  }
+  return std::nullopt;
+}
+
+std::string Session::trace() const {
+  const Compilation &c = state_->compilation;
+  return report::toTrace(*c.programs, c.runs->chosen);
+}
+
+const std::vector<diag::Diagnostic> &Session::diagnostics() const {
+  return state_->captured.diagnostics;
+}
+const source::SourceSet &Session::sources() const { return state_->sources; }
+Outcome Session::outcome() const { return state_->outcome; }
+
+} // namespace planc::driver
