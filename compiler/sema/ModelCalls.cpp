@@ -1,0 +1,423 @@
+// Calls in a model: operators, and blocks inlined.
+#include "compiler/sema/ModelBuilder.h"
+
+#include "compiler/sema/Words.h"
+
+#include "llvm/Support/Casting.h"
+
+#include <fmt/core.h>
+
+namespace planc::sema {
+
+using diag::Kind;
+using ops::OpKind;
+using source::SourceSpan;
+
+Value ModelBuilder::callTensor(const ast::CallExpr &call) {
+  diag::Emitter &emitter = elaboration_.emitter();
+  if (Symbol symbol = scope_->file->find(call.callee)) {
+    if (auto *block = llvm::dyn_cast<ast::BlockDecl>(symbol.decl))
+      return callBlock(*block, *symbol.home, call);
+    if (auto *op = llvm::dyn_cast<ast::OpDecl>(symbol.decl))
+      return callUserOp(*op, *symbol.home, call);
+    emitter.report(call.callee.span, Kind::WrongKind,
+                   "`{}` cannot be called in a model",
+                   elaboration_.text(call.callee.span));
+    return Poison();
+  }
+  std::string_view name = elaboration_.text(call.callee.span);
+  if (const OperatorName *op = findOperator(name)) {
+    if (op->kind)
+      return callOperator(call, *op->kind);
+    emitter.report(call.callee.span, Kind::Unsupported,
+                   "planc does not know the cost of `{}` yet", name);
+    return Poison();
+  }
+  std::vector<std::string_view> names = scope_->file->names();
+  for (const OperatorName &op : operatorNames())
+    names.push_back(op.name);
+  emitter
+      .report(call.callee.span, Kind::UnknownName,
+              "no operator or block is called `{}`", name)
+      .suggest(call.callee.span, diag::nearestName(name, names));
+  return Poison();
+}
+
+// --- operators ---------------------------------------------------------------
+
+Value ModelBuilder::callOperator(const ast::CallExpr &call, OpKind kind) {
+  OperatorCall out;
+  out.kind = kind;
+  out.span = call.span;
+  if (!readOperands(call, out))
+    return Poison();
+  // Dropout of nothing is the tensor itself.
+  if (kind == OpKind::Dropout && out.attributes.dropout == 0)
+    return out.operands.size() == 1 ? Value(out.operands[0]) : Value();
+  addNormWeights(out);
+  addTargets(out);
+  return apply(std::move(out));
+}
+
+bool ModelBuilder::readOperands(const ast::CallExpr &call, OperatorCall &out) {
+  bool isSound = true;
+  for (const ast::Argument &argument : call.arguments) {
+    if (argument.name.isPresent()) {
+      isSound = readOption(call, argument, out) && isSound;
+      continue;
+    }
+    bool isProbability =
+        out.kind == OpKind::Dropout && out.operands.size() == 1;
+    if (isProbability) {
+      isSound = readProbability(*argument.value, out) && isSound;
+      continue;
+    }
+    Value value = evaluator().evaluate(*argument.value);
+    if (!value.isPoison() && !value.as<Tensor>())
+      elaboration_.emitter().report(argument.value->span, Kind::TypeMismatch,
+                                    "`{}` is {}; `{}` takes tensors",
+                                    elaboration_.text(argument.value->span),
+                                    describeType(value), call.callee.first());
+    isSound = isSound && value.as<Tensor>();
+    out.operands.push_back(isSound ? *value.as<Tensor>() : Tensor());
+    out.operandSpans.push_back(argument.value->span);
+  }
+  return isSound;
+}
+
+bool ModelBuilder::readOption(const ast::CallExpr &call,
+                              const ast::Argument &argument,
+                              OperatorCall &out) {
+  std::string_view name = argument.name.text;
+  const ast::Expr &value = *argument.value;
+  switch (out.kind) {
+  case OpKind::MatMul:
+    if (name == "over")
+      return readOver(value, out);
+    break;
+  case OpKind::Attention:
+    if (name == "causal") {
+      auto causal = evaluator().boolean(value, "`causal`");
+      out.attributes.causal = causal.value_or(false);
+      return causal.has_value();
+    }
+    if (name == "window")
+      return readWindow(value, out);
+    if (name == "dropout")
+      return readProbability(value, out);
+    break;
+  case OpKind::Dropout:
+    if (name == "p")
+      return readProbability(value, out);
+    break;
+  case OpKind::Rope: // neither changes what it costs
+    if (name == "base")
+      return evaluator().quantity(value, "`base`", kNoDimension).has_value();
+    break;
+  case OpKind::RmsNorm:
+  case OpKind::LayerNorm:
+    if (name == "epsilon")
+      return evaluator().quantity(value, "`epsilon`", kNoDimension).has_value();
+    break;
+  default:
+    break;
+  }
+  elaboration_.emitter().report(argument.name.span, Kind::UnknownArgument,
+                                "`{}` takes no argument called `{}`",
+                                call.callee.first(), name);
+  return false;
+}
+
+bool ModelBuilder::readProbability(const ast::Expr &expr, OperatorCall &out) {
+  auto value = evaluator().quantity(expr, "a dropout", kNoDimension);
+  if (!value)
+    return false;
+  if (*value >= 0 && *value < 1) {
+    out.attributes.dropout = *value;
+    return true;
+  }
+  elaboration_.emitter().report(expr.span, Kind::ValueOutOfRange,
+                                "a dropout of {}; it is at least 0 and below 1",
+                                *value);
+  return false;
+}
+
+bool ModelBuilder::readWindow(const ast::Expr &expr, OperatorCall &out) {
+  Value value = evaluator().evaluate(expr);
+  if (value.isPoison())
+    return false;
+  if (auto *word = value.as<Word>(); word && word->text == "none")
+    return true;
+  auto *size = value.as<std::int64_t>();
+  if (!size) {
+    evaluator().reportType(expr.span, "`window`", "an integer or `none`",
+                           value);
+    return false;
+  }
+  if (*size < 1) {
+    elaboration_.emitter().report(expr.span, Kind::ValueOutOfRange,
+                                  "a window of {}; it is at least 1", *size);
+    return false;
+  }
+  out.attributes.window = *size;
+  return true;
+}
+
+bool ModelBuilder::readOver(const ast::Expr &expr, OperatorCall &out) {
+  std::vector<const ast::Expr *> items = {&expr};
+  if (auto *list = llvm::dyn_cast<ast::ListExpr>(&expr))
+    items.assign(list->items.begin(), list->items.end());
+  for (const ast::Expr *item : items) {
+    auto *name = llvm::dyn_cast<ast::NameExpr>(item);
+    if (!name || !name->name.isSimple()) {
+      elaboration_.emitter().report(item->span, Kind::NotADimension,
+                                    "`{}` is no dimension",
+                                    elaboration_.text(item->span));
+      return false;
+    }
+    auto dim = resolve(name->name.parts.front());
+    if (!dim)
+      return false;
+    out.over.push_back(*dim);
+  }
+  return true;
+}
+
+/// A norm has its gain, and a layer_norm its bias, over what it normalises.
+void ModelBuilder::addNormWeights(OperatorCall &call) {
+  bool isRms = call.kind == OpKind::RmsNorm;
+  if (!isRms && call.kind != OpKind::LayerNorm)
+    return;
+  if (call.operands.size() != 1 || dimsOf(call.operands[0]).empty())
+    return; // inferShapes says so
+  call.name = localName(ops::toString(call.kind));
+  ops::Dims last = {dimsOf(call.operands[0]).back()};
+  std::vector<std::string> names;
+  if (isRms)
+    names = {call.name};
+  else
+    names = {call.name + ".gain", call.name + ".bias"};
+  for (const std::string &name : names) {
+    call.operands.push_back({0, {}, makeWeight(name, last, 0, call.span)});
+    call.operandSpans.push_back(call.span);
+  }
+}
+
+/// What the loss compares with is given, one class a position.
+void ModelBuilder::addTargets(OperatorCall &call) {
+  if (call.kind != OpKind::CrossEntropy || call.operands.size() != 1)
+    return;
+  auto at = given_.find("targets");
+  if (at == given_.end())
+    at = given_
+             .emplace("targets",
+                      model_.slots.add(
+                          {"targets", {model_.batch, model_.seq}, true}))
+             .first;
+  ops::ValueId value = inputOf(at->second);
+  call.operands.push_back({*current_, value, {}});
+  call.operandSpans.push_back(call.span);
+}
+
+Value ModelBuilder::joinTensors(const ast::BinaryExpr &expr, const Value &left,
+                                const Value &right) {
+  bool isSum = expr.op == ast::BinaryOperator::Add;
+  bool isProduct = expr.op == ast::BinaryOperator::Multiply;
+  auto *a = left.as<Tensor>();
+  auto *b = right.as<Tensor>();
+  if ((!isSum && !isProduct) || !a || !b) {
+    elaboration_.emitter()
+        .report(expr.opSpan, Kind::TypeMismatch, "`{}` does not join {} and {}",
+                ast::spelling(expr.op), describeType(left), describeType(right))
+        .help("tensors are joined by `+` and `*`, with tensors");
+    return Poison();
+  }
+  OperatorCall call;
+  call.kind = isSum ? OpKind::Add : OpKind::Mul;
+  call.operands = {*a, *b};
+  call.operandSpans = {expr.left->span, expr.right->span};
+  call.span = expr.span;
+  return apply(std::move(call));
+}
+
+Value ModelBuilder::apply(OperatorCall call) {
+  if (++operators_ > kMaxOperators) {
+    elaboration_.emitter().report(call.span, Kind::ModelTooLarge,
+                                  "the model has more than {} operators",
+                                  kMaxOperators);
+    return Poison();
+  }
+  ops::InferRequest request;
+  request.kind = call.kind;
+  request.attributes = &call.attributes;
+  request.over = call.over;
+  request.userOp = call.userOp;
+  ops::Op op;
+  for (const Tensor &tensor : call.operands) {
+    op.operands.push_back(use(tensor));
+    bool isWeight = tensor.weight.isValid();
+    request.operands.push_back(
+        {dimsOf(tensor), isWeight,
+         isWeight ? model_.weights[tensor.weight].batchDims : 0});
+    // A product, a lookup is known by its weight.
+    bool namesIt = call.kind == OpKind::MatMul || call.kind == OpKind::Embed;
+    if (isWeight && namesIt && call.name.empty())
+      op.name = model_.weights[tensor.weight].name;
+  }
+  ops::Inferred inferred = ops::inferShapes(request, model_.dims);
+  if (inferred.error) {
+    reportShape(call, *inferred.error);
+    return Poison();
+  }
+  std::string local = call.name.empty() && op.name.empty()
+                          ? localName(ops::toString(call.kind))
+                          : call.name;
+  if (op.name.empty())
+    op.name = join(local);
+  OpenBody &body = current();
+  std::string unique = op.name;
+  for (int copy = 2; !body.opNames.insert(unique).second; ++copy)
+    unique = fmt::format("{}_{}", op.name, copy);
+  op.name = unique;
+  op.kind = call.kind;
+  op.attributes = call.attributes;
+  op.origin = elaboration_.origin(call.span, origin_);
+  for (ops::InferredResult &result : inferred.results) {
+    ops::Value value;
+    value.dims = result.rule.dims;
+    value.kind = result.kind;
+    value.precision = result.precision;
+    value.origin = op.origin;
+    std::string suffix = result.suffix.empty() ? "out" : result.suffix;
+    op.results.push_back(addValue(op.name + "." + suffix, std::move(value)));
+    op.rules.push_back(std::move(result.rule));
+  }
+  Tensor out{*current_, op.results.front(), {}};
+  current().body.forward.push_back(std::move(op));
+  return out;
+}
+
+void ModelBuilder::reportShape(const OperatorCall &call,
+                               const ops::ShapeError &error) {
+  SourceSpan span = error.operand < call.operandSpans.size()
+                        ? call.operandSpans[error.operand]
+                        : call.span;
+  elaboration_.emitter().report(span, Kind::ShapeMismatch, "{}", error.text);
+}
+
+// --- blocks ------------------------------------------------------------------
+
+Value ModelBuilder::callBlock(const ast::BlockDecl &block,
+                              const FileScope &home,
+                              const ast::CallExpr &call) {
+  if (blockDepth_ >= kMaxBlockDepth) {
+    elaboration_.emitter().report(call.span, Kind::TooDeep,
+                                  "blocks call blocks more than {} deep",
+                                  kMaxBlockDepth);
+    return Poison();
+  }
+  Scope scope;
+  scope.file = &home;
+  if (!bindFormals(block.formals, scope, call, nullptr) ||
+      !elaboration_.enter(block, call.callee.span))
+    return Poison();
+  ++blockDepth_;
+  Scope *outer = std::exchange(scope_, &scope);
+  OriginId outerOrigin =
+      std::exchange(origin_, elaboration_.origin(call.span, origin_));
+  std::optional<Value> result = runStatements(block.body);
+  scope_ = outer;
+  origin_ = outerOrigin;
+  --blockDepth_;
+  elaboration_.leave(block);
+  if (result)
+    return *result;
+  elaboration_.emitter().report(block.name.span, Kind::NoReturn,
+                                "the block `{}` has no `return`",
+                                block.name.text);
+  return Poison();
+}
+
+/// Tensor formals become variables and name the dimensions they are given;
+/// others become constants. The scope's path is set here, after the arguments,
+/// so that calls are numbered in the order they run.
+bool ModelBuilder::bindFormals(
+    std::span<const ast::Formal> formals, Scope &scope,
+    const ast::CallExpr &call,
+    std::vector<const ast::Expr *> *tensorArguments) {
+  Evaluator outside = evaluator();
+  Evaluator inside(elaboration_, *scope.file, &scope.locals, this);
+  BindRequest request{elaboration_.text(call.callee.span), call.span, formals,
+                      call.arguments};
+  std::vector<std::size_t> named; ///< bindings that take the call's path
+  bool isSound = true;
+  auto bind = [&](const BoundArgument &bound) {
+    if (bound.value.isPoison())
+      return;
+    std::string_view name = bound.formal->name.text;
+    if (auto *tensor = bound.value.as<Tensor>()) {
+      isSound =
+          bindTensor(*bound.formal, *tensor, scope, *bound.argument) && isSound;
+      if (tensorArguments)
+        tensorArguments->push_back(bound.argument);
+      return;
+    }
+    if (bound.formal->isTensor) {
+      outside.reportType(bound.argument->span,
+                         fmt::format("`{}`", bound.formal->name.text),
+                         "a tensor", bound.value);
+      isSound = false;
+      return;
+    }
+    auto passed =
+        bound.isDefault ? std::nullopt : outside.dimensionName(*bound.argument);
+    if (!passed)
+      named.push_back(scope.locals.bindings.size());
+    scope.locals.bindings.push_back(
+        {name, bound.value,
+         passed.value_or(DimensionName{std::string(name), ""}),
+         bound.argument->span, false, nullptr});
+  };
+  if (!bindArguments(request, outside, inside, bind) || !isSound)
+    return false;
+  scope.path = join(localName(call.callee.last()));
+  for (std::size_t index : named)
+    scope.locals.bindings[index].dimension->scope = scope.path;
+  return true;
+}
+
+bool ModelBuilder::bindTensor(const ast::Formal &formal, const Tensor &tensor,
+                              Scope &scope, const ast::Expr &argument) {
+  Variable &variable = scope.variables[std::string(formal.name.text)];
+  variable.slotName = std::string(formal.name.text);
+  variable.span = formal.span;
+  variable.current = tensor;
+  if (!formal.isTensor)
+    return true;
+  const ops::Dims &dims = dimsOf(tensor);
+  auto describeDims = [&] {
+    std::string text = "[";
+    for (ops::DimId dim : dims)
+      text += (text.size() > 1 ? ", " : "") + ops::fullName(model_.dims[dim]);
+    return text + "]";
+  };
+  std::span<const ast::Name> names = formal.dimensions.names;
+  bool fits = names.size() == dims.size();
+  for (std::size_t i = 0; fits && i < dims.size(); ++i) {
+    Binding binding = bindDimension(names[i].text, dims[i]);
+    const Binding *known = scope.locals.findHere(names[i].text);
+    fits = !known || known->dimension == binding.dimension;
+    if (!known)
+      scope.locals.bindings.push_back(std::move(binding));
+  }
+  if (fits)
+    return true;
+  elaboration_.emitter()
+      .report(argument.span, Kind::ShapeMismatch,
+              "found {} where `{}` is expected", describeDims(),
+              elaboration_.text(formal.span))
+      .note(formal.span, "the formal is here");
+  return false;
+}
+
+} // namespace planc::sema
