@@ -40,6 +40,7 @@ private:
   void differentiate(std::size_t index);
   ops::GradientRequest describe(const ops::Op &op) const;
   ValueId sumOf(ValueId of);
+  bool areProducts(const std::vector<ValueId> &parts) const;
   std::vector<ValueId> giveResults(const ops::GradientOp &plan,
                                    const ops::Op &forward, ValueId dy);
   void send();
@@ -152,6 +153,15 @@ void Backward::receive() {
   parts_[request_.loss.index()].push_back(seed);
 }
 
+bool Backward::areProducts(const std::vector<ValueId> &parts) const {
+  return std::all_of(parts.begin(), parts.end(), [&](ValueId part) {
+    return std::any_of(
+        body_.backward.begin(), body_.backward.end(), [&](const ops::Op &op) {
+          return op.kind == OpKind::MatMul && op.results[0] == part;
+        });
+  });
+}
+
 /// The gradient of a value: its contributions, added. Not valid where no
 /// gradient arrives.
 ValueId Backward::sumOf(ValueId of) {
@@ -170,6 +180,9 @@ ValueId Backward::sumOf(ValueId of) {
   op.kind = OpKind::Add;
   op.name = name;
   op.operands = parts;
+  op.attributes.accumulated =
+      request_.options->elementwise == GraphOptions::Fusion::Fused &&
+      areProducts(parts);
   op.results = {addGradient(of, name)};
   op.origin = value(of).origin;
   bool isWeight = value(of).kind == ValueKind::Weight;

@@ -64,6 +64,8 @@ std::string Printer::attributes(const ops::Op &op) const {
                op.kind == ops::OpKind::DropoutGrad;
   if (of.dropout > 0 && drops)
     text += fmt::format(" dropout {}", of.dropout);
+  if (of.accumulated)
+    text += " accumulated";
   if (of.unfused)
     text += " unfused";
   if (op.kind == ops::OpKind::User || op.kind == ops::OpKind::UserGrad)

@@ -29,7 +29,7 @@ struct ShapeError {
 };
 
 struct InferredResult {
-  std::string suffix; ///< of the value's name; empty for the first result
+  std::string suffix; ///< value `name.suffix`; empty for the first result
   ValueKind kind = ValueKind::Activation;
   Precision precision = Precision::Bf16; ///< Statistic, mask
   bool fixedPrecision = false;           ///< else the compute precision

@@ -107,7 +107,10 @@ struct Attributes {
   /// separate launches that pass their intermediates through memory. `compute`:
   /// the format a matrix product runs in, where its operands are held in a
   /// wider.
+  /// `accumulated`: an Add of matrix products, each of which adds itself to the
+  /// ones before in its epilogue.
   bool unfused = false;
+  bool accumulated = false;
   std::optional<Precision> compute;
 };
 

@@ -61,6 +61,7 @@ private:
   void unfusedScores(bool backward);
   void unfusedNorm();
   void eagerLoss();
+  void accumulation();
   void user();
   std::optional<std::int64_t> localSize(DimId dim) const;
   double evaluate(const std::vector<Term> &terms) const;
@@ -228,6 +229,12 @@ void Counting::eagerLoss() {
   work_.kernels = 3;
 }
 
+void Counting::accumulation() {
+  for (std::size_t i = 1; i < request_.shapes.operands.size(); ++i)
+    read(elements(i), resultWidth(0));
+  work_.kernels = 0;
+}
+
 std::optional<std::int64_t> Counting::localSize(DimId dim) const {
   const ResultRule &rule = op_.rules[0];
   for (std::size_t i = 0; i < rule.operands.size(); ++i)
@@ -287,6 +294,8 @@ Work Counting::run() {
     embedGrad();
   else if (op_.kind == OpKind::User || op_.kind == OpKind::UserGrad)
     user();
+  else if (op_.attributes.accumulated)
+    accumulation();
   else if (op_.attributes.unfused && (op_.kind == OpKind::CrossEntropy ||
                                       op_.kind == OpKind::CrossEntropyGrad))
     eagerLoss();

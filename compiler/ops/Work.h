@@ -19,6 +19,9 @@ struct LocalShapes {
 ///  - a lookup touches the rows it looks up, not the table;
 ///  - a weight gradient is added to what the micro-batches before it left: its
 ///    result is read, too;
+///  - `accumulated` sums are read again by each product after the first, and
+///  are
+///    no kernel of their own;
 ///  - `unfused` kernels pass intermediates through memory (Work.cpp lists
 ///  them).
 ///

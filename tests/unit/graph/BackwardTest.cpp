@@ -71,6 +71,8 @@ TEST_CASE("contributions to one value are added once") {
       sums.push_back(op.name);
       if (op.name == "grad h")
         CHECK(op.operands.size() == 3); // q, k, v
+      CHECK(op.attributes.accumulated ==
+            (op.name == "grad g" || op.name == "grad h"));
     }
   CHECK(sums ==
         std::vector<std::string>{"grad g", "grad y", "grad h", "grad x"});
@@ -161,6 +163,34 @@ TEST_CASE("a value every iteration reads gets one gradient added per reading") {
   REQUIRE(layer.gradientOutputs.size() == 2);
   CHECK(layer.gradientOutputs[1].slot == memory);
   CHECK(bodyOf(graph, "start").gradientInputs.size() == 2);
+}
+
+TEST_CASE("a user's operator keeps what it says and sends every gradient") {
+  tiny::Builder b;
+  b.model.batch = b.dim("batch", 2);
+  b.model.seq = b.dim("seq", 3);
+  ops::DimId hidden = b.dim("hidden", 4), vocab = b.dim("vocab", 8);
+  ops::SlotId tokens = b.slot("tokens", {b.model.batch, b.model.seq}, true);
+  b.body("all");
+  ops::ValueId given = b.input(tokens);
+  ops::ValueId x = b.op(ops::OpKind::Embed, "x",
+                        {given, b.weight("table", {vocab, hidden})});
+  ops::ValueId decay = b.weight("decay", {hidden});
+  ops::UserOp scan;
+  scan.name = "scan";
+  scan.result = {b.model.batch, b.model.seq, hidden};
+  scan.inOrder = {b.model.seq};
+  scan.saves = {0};
+  ops::Attributes attributes;
+  attributes.userOp = b.model.userOps.add(scan);
+  ops::ValueId y = b.op(ops::OpKind::User, "y", {x, decay}, attributes);
+  ops::ValueId logits = b.matmul("logits", y, "out", {hidden, vocab});
+  b.model.loss = b.op(ops::OpKind::CrossEntropy, "loss", {logits, given});
+  OpGraph graph = buildGraph(b.model, {});
+  CHECK(verify(graph) == std::vector<std::string>{});
+  const Body &body = graph.bodies[ops::BodyId(0)];
+  CHECK(body.weightGradients.size() == 3);
+  CHECK(has(namesOf(body, body.saved), "x"));
 }
 
 TEST_CASE("operators of a backward name their formats and phases") {

@@ -31,7 +31,7 @@ TEST_CASE("graphs of every option and model are sound") {
       tiny::Sizes window;
       window.window = 2;
       for (const ops::Model &model :
-           {tiny::llamaLike(), tiny::llamaLike(window),
+           {tiny::llamaLike(), tiny::llamaLike(window), tiny::gptLike(),
             tiny::gptLike(gptSizes())}) {
         OpGraph graph = buildGraph(model, options);
         CHECK(verify(graph) == std::vector<std::string>{});

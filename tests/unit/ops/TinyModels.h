@@ -78,6 +78,8 @@ public:
     request.kind = kind;
     request.attributes = &attributes;
     request.over = over;
+    if (kind == OpKind::User)
+      request.userOp = &model.userOps[attributes.userOp];
     for (ValueId operand : operands) {
       const Value &value = here().values[operand];
       bool isWeight = value.kind == ValueKind::Weight;

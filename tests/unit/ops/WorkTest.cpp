@@ -1,5 +1,6 @@
 #include "tests/unit/Catch.h"
 
+#include "compiler/ops/Roles.h"
 #include "compiler/ops/Work.h"
 #include "tests/unit/ops/TinyModels.h"
 
@@ -141,6 +142,44 @@ TEST_CASE("a flash backward runs five products for the model's four") {
   CHECK(eager.flops == eager.modelFlopsFull);
   CHECK(eager.kernels == 5);
   CHECK(eager.bytesRead.value > backward.bytesRead.value + 2 * 64 * 64 * 2);
+}
+
+TEST_CASE("products added into one value cost a reading, not a kernel") {
+  Model model = tiny::llamaLike();
+  Body &layer = model.bodies[BodyId(1)];
+  for (Op &op : layer.forward)
+    op.attributes.accumulated = op.kind == OpKind::Add;
+  Work work = workOfResult(model, layer, "y");
+  CHECK(work.kernels == 0);
+  CHECK(work.bytesRead.value == 2 * 2 * 4 * 8);
+  CHECK(work.bytesWritten.value == 0);
+}
+
+TEST_CASE("a user's formulas are evaluated over local sizes") {
+  tiny::Builder b;
+  b.model.batch = b.dim("batch", 8);
+  b.model.seq = b.dim("seq", 64);
+  UserOp scan;
+  scan.name = "scan";
+  scan.flops = {{9, {b.model.batch, b.model.seq}}};
+  scan.bytes = {{4, {b.model.batch, b.model.seq}}};
+  scan.backward = 3;
+  Op op;
+  op.kind = OpKind::User;
+  op.attributes.userOp = b.model.userOps.add(scan);
+  op.rules = {
+      {{b.model.batch, b.model.seq}, {mapAll({b.model.batch, b.model.seq})}}};
+  WorkRequest request;
+  request.op = &op;
+  request.model = &b.model;
+  request.shapes = {{{2, 64}}, {{2, 64}}}; // batch cut four ways
+  request.operandPrecisions = request.resultPrecisions = {Precision::Bf16};
+  Work work = workOf(request);
+  CHECK(work.flops.value == 9 * 2 * 64);
+  CHECK(work.modelFlops.value == 0);
+  CHECK((work.bytesRead + work.bytesWritten).value == 4 * 2 * 64);
+  op.kind = OpKind::UserGrad;
+  CHECK(workOf(request).flops.value == 3 * 9 * 2 * 64);
 }
 
 TEST_CASE("recomputed work is executed, not asked for") {
