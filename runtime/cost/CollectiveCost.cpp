@@ -43,6 +43,11 @@ double memoryFactor(InstructionKind kind) {
   }
 }
 
+/// Saturates where 64 bits end.
+Bytes wholeBytes(double bytes) {
+  return Bytes(static_cast<std::int64_t>(std::min(bytes, 9e18)));
+}
+
 double steps(std::int64_t n) { return std::ceil(std::log2(n)); }
 
 constexpr Algorithm kCandidates[] = {
@@ -273,20 +278,20 @@ CollectiveCost CollectiveCosts::assemble(Traffic t, const Request &r) const {
   const double seconds = start + t.latency + t.busy;
   cost.total = durationFromSeconds(seconds);
   const auto share = [&](double busy) {
-    const double ppm =
-        seconds > 0 ? busy / seconds * static_cast<double>(kWhole) : 0;
-    return std::min(kWhole, static_cast<PartsPerMillion>(std::ceil(ppm)));
+    const double part = seconds > 0 ? std::min(1.0, busy / seconds) : 0;
+    return static_cast<PartsPerMillion>(
+        std::ceil(part * static_cast<double>(kWhole)));
   };
   for (std::size_t l = 0; l < cost.levels.size(); ++l) {
     const hardware::LevelConstants &c = cluster_.levels[l].constants;
-    cost.levels[l].bytes = Bytes(static_cast<std::int64_t>(t.bytes[l]));
+    cost.levels[l].bytes = wholeBytes(t.bytes[l]);
     cost.levels[l].share = share(t.bytes[l] / rate(l, c.efficiency));
     if (cost.levels[l].bytes.value > 0)
       cost.units =
           std::max(cost.units, static_cast<std::int64_t>(c.collectiveUnits));
   }
   const double touched = t.sent * memoryFactor(r.kind);
-  cost.memoryTraffic = Bytes(static_cast<std::int64_t>(touched));
+  cost.memoryTraffic = wholeBytes(touched);
   cost.memoryShare =
       share(touched / (cluster_.accelerator.bandwidth.toDouble() *
                        cluster_.accelerator.constants.memoryEfficiency));
