@@ -30,20 +30,22 @@ struct BucketPolicy {
     Ddp,
     Megatron
   } kind = Kind::Ddp;
-  Bytes size;                     ///< Size
-  std::int64_t gradientBytes = 4; ///< Megatron: of one gradient element
+  Bytes size;                      ///< Size
+  std::int64_t gradientBytes = 4;  ///< Megatron: of one gradient element
+  std::int64_t parameterBytes = 2; ///< Megatron: of one gathered element
 };
 
-/// One bucket for each run of pieces that may merge, nothing overlapped: the
+/// One bucket for all pieces that may merge, nothing overlapped: the
 /// order every gain is measured against.
 IssueOrder programIssue(const program::ProgramSet &set);
 
 /// What the framework does: pieces merged in the order they become ready.
 IssueOrder frameworkIssue(const program::ProgramSet &set, BucketPolicy policy);
 
-/// Bucket boundaries by the exact dynamic program of runtime/sched on the ready
-/// times of `seen` (a timeline of the same program), with each group's cost
-/// taken as α + β·bytes.
+/// Bucket boundaries by the exact dynamic program of runtime/sched on the times
+/// of `seen` (a timeline of the same program): reductions by when pieces become
+/// ready; gathers by when they are used, which is the same problem with time
+/// reversed. Each group's cost is taken as α + β·bytes.
 IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
                        const timeline::Timeline &seen);
 

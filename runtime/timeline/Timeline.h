@@ -9,6 +9,8 @@
 #include "runtime/program/ProgramSet.h"
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace planc::timeline {

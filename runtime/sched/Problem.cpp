@@ -1,0 +1,110 @@
+#include "runtime/sched/Problem.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace planc::sched {
+
+std::vector<TaskId> topologicalOrder(const Problem &problem) {
+  std::vector<std::size_t> waiting(problem.tasks.size());
+  std::vector<std::vector<TaskId>> successors(problem.tasks.size());
+  for (TaskId id : problem.tasks.ids())
+    for (const Dependence &dep : problem.tasks[id].deps) {
+      ++waiting[id.index()];
+      successors[dep.on.index()].push_back(id);
+    }
+  auto later = [](TaskId a, TaskId b) { return b < a; };
+  std::vector<TaskId> ready, out;
+  for (TaskId id : problem.tasks.ids())
+    if (waiting[id.index()] == 0)
+      ready.push_back(id);
+  std::make_heap(ready.begin(), ready.end(), later);
+  while (!ready.empty()) {
+    std::pop_heap(ready.begin(), ready.end(), later);
+    TaskId id = ready.back();
+    ready.pop_back();
+    out.push_back(id);
+    for (TaskId successor : successors[id.index()])
+      if (--waiting[successor.index()] == 0) {
+        ready.push_back(successor);
+        std::push_heap(ready.begin(), ready.end(), later);
+      }
+  }
+  return out;
+}
+
+// S1 resources and dependences exist; S2 nothing is negative; S3 the sum of all
+// durations, lags and releases is within 2^62; S4 no cycle.
+std::vector<std::string> check(const Problem &problem) {
+  std::vector<std::string> broken;
+  auto say = [&](int rule, TaskId id, std::string_view what) {
+    broken.push_back(fmt::format("S{} task {}: {}", rule, id.index(), what));
+  };
+  Int128 sum = 0;
+  bool exist = true;
+  for (TaskId id : problem.tasks.ids()) {
+    const Task &task = problem.tasks[id];
+    if (task.resource.index() >= problem.resources)
+      say(1, id, "uses a resource that does not exist");
+    if (task.duration.value < 0 || task.release.value < 0)
+      say(2, id, "has a negative time");
+    sum += Int128(task.duration.value) + task.release.value;
+    for (const Dependence &dep : task.deps) {
+      if (!problem.tasks.contains(dep.on)) {
+        say(1, id, "depends on a task that does not exist");
+        exist = false;
+      }
+      if (dep.lag.value < 0)
+        say(2, id, "has a negative lag");
+      sum += dep.lag.value;
+    }
+  }
+  if (sum > Int128(1) << 62)
+    broken.push_back("S3: the times do not fit");
+  if (exist && topologicalOrder(problem).size() != problem.tasks.size())
+    broken.push_back("S4: tasks wait for each other");
+  return broken;
+}
+
+// S5 every task has a begin, at its release or later; S6 dependences kept; S7
+// no two tasks of a resource at once; S8 the makespan is the last end.
+std::vector<std::string> verify(const Problem &problem,
+                                const Schedule &schedule) {
+  std::vector<std::string> broken;
+  if (schedule.begin.size() != problem.tasks.size())
+    return {"S5: another number of begins than tasks"};
+  auto say = [&](int rule, TaskId id, std::string_view what) {
+    broken.push_back(fmt::format("S{} task {}: {}", rule, id.index(), what));
+  };
+  auto end = [&](TaskId id) {
+    return schedule.begin[id] + problem.tasks[id].duration;
+  };
+  Duration last(0);
+  std::vector<std::vector<TaskId>> on(problem.resources);
+  for (TaskId id : problem.tasks.ids()) {
+    const Task &task = problem.tasks[id];
+    if (schedule.begin[id] < task.release)
+      say(5, id, "begins before its release");
+    for (const Dependence &dep : task.deps)
+      if (schedule.begin[id] < end(dep.on) + dep.lag)
+        say(6, id, "begins before what it needs has ended");
+    // A task of no time holds nothing.
+    if (task.duration > Duration(0))
+      on[task.resource.index()].push_back(id);
+    last = std::max(last, end(id));
+  }
+  for (std::vector<TaskId> &tasks : on) {
+    std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
+      return schedule.begin[a] < schedule.begin[b];
+    });
+    for (std::size_t i = 1; i < tasks.size(); ++i)
+      if (schedule.begin[tasks[i]] < end(tasks[i - 1]))
+        say(7, tasks[i], "shares its resource");
+  }
+  if (last != schedule.makespan)
+    broken.push_back("S8: the makespan is not the last end");
+  return broken;
+}
+
+} // namespace planc::sched

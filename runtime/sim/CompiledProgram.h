@@ -1,0 +1,93 @@
+// A ProgramSet with its costs and issue order, laid out flat for the engine:
+// everything that stays the same from step to step.
+#pragma once
+
+#include "runtime/sim/BlockRun.h"
+#include "runtime/sim/IssueOrder.h"
+
+namespace planc::sim {
+
+inline constexpr std::uint32_t kNone = 0xffff'ffff;
+
+/// An instruction of a task's block, and a bucket.
+struct Hook {
+  std::uint32_t instruction = 0;
+  std::uint32_t bucket = 0;
+  auto operator<=>(const Hook &) const = default;
+};
+
+/// What few tasks have.
+struct TaskHooks {
+  std::vector<Hook> pieces;           ///< reductions made ready, one by one
+  std::vector<Hook> uses;             ///< gathers of the step before, awaited
+  std::vector<std::uint32_t> gathers; ///< made ready when the task has ended
+};
+
+struct CompiledTask {
+  program::TaskKind kind = program::TaskKind::Run;
+  program::Stream stream = program::Stream::Compute;
+  program::PassKind pass = program::PassKind::Forward;
+  std::uint32_t block = kNone; ///< Run
+  std::uint32_t match = kNone; ///< Send, Recv: transfer; Collective: group
+  std::int32_t waiting = 0;    ///< things awaited in every step
+  std::int32_t later = 0;      ///< and besides in every step but the first
+  std::uint32_t hooks = kNone; ///< in CompiledClass::hooks
+  std::uint32_t successorsAt = 0, successorsEnd = 0;
+};
+
+struct CompiledBucket {
+  OpCost cost;
+  program::CommunicationKind kind = program::CommunicationKind::None;
+  std::int32_t waiting = 0; ///< pieces, or the bucket before
+  bool follows = false;     ///< another bucket
+  std::vector<std::uint32_t> followers;
+};
+
+struct CompiledClass {
+  const program::RankProgram *source = nullptr;
+  std::vector<CompiledTask> tasks;
+  std::vector<std::uint32_t> successors;
+  std::vector<TaskHooks> hooks;
+  /// Tasks of each stream, in order.
+  std::vector<std::uint32_t> order[program::kStreamCount];
+  std::vector<CompiledBucket> reduces, gathers;
+  Member self[1] = {};
+
+  std::uint32_t pipelineRuns = 0;
+  std::uint32_t firstUpdate = kNone, lastRun = kNone;
+  /// Tasks that wait for: each reduction; the last pipeline run; each gather of
+  /// the step before; the last run of the step before.
+  std::vector<std::uint32_t> afterReduces, afterPipeline, afterGathers,
+      afterStep;
+  bool reducesAfterPipeline = false;
+};
+
+/// A message, both of its tasks.
+struct Transfer {
+  std::uint32_t from = 0, send = kNone, to = 0, recv = kNone;
+  OpCost cost;
+  Member members[2];
+};
+
+/// A collective task over one class or several.
+struct Group {
+  std::vector<Member> members;
+  std::vector<std::uint32_t> tasks; ///< by member
+  OpCost cost;                      ///< the largest of the members'
+};
+
+struct CompiledProgram {
+  const program::ProgramSet *source = nullptr;
+  const IssueOrder *order = nullptr;
+  std::vector<CompiledBlock> blocks;
+  std::vector<CompiledClass> classes;
+  std::vector<Transfer> transfers;
+  std::vector<Group> groups;
+  bool joins = false; ///< the first updates of all classes begin together
+};
+
+/// The arguments must outlive the result and pass their verifiers.
+CompiledProgram compileProgram(const program::ProgramSet &set,
+                               const Costs &costs, const IssueOrder &order);
+
+} // namespace planc::sim

@@ -1,0 +1,267 @@
+#include "runtime/sim/EngineState.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace planc::sim {
+
+using program::kStreamCount;
+
+EngineState::EngineState(const CompiledProgram &program, std::int64_t units,
+                         const Options &options)
+    : program_(program), options_(options),
+      machine_(program.classes.size(), units, options.contention),
+      replay_(units, options.contention), classes_(program.classes.size()),
+      owners_(program.classes.size() * kStreamCount),
+      dirty_(owners_.size() / 64 + 1, ~0ull), round_(dirty_.size()),
+      isolatedKnown_(program.blocks.size()) {
+  timeline_.classes.resize(program.classes.size());
+  timeline_.isolated.resize(program.blocks.size());
+  auto steps = static_cast<std::size_t>(options.steps);
+  timeline_.steps.resize(steps);
+  steps_.resize(steps);
+  groups_.assign(steps, std::vector<GroupState>(program.groups.size()));
+  arrivedCount_.assign(steps, 0);
+  joinedAt_.assign(steps, -1);
+  for (const CompiledClass &rankClass : program.classes)
+    joining_ += rankClass.firstUpdate != kNone;
+  for (std::int32_t step = 0; step < options.steps; ++step)
+    prepareStep(step);
+}
+
+void EngineState::prepareStep(std::int32_t step) {
+  std::vector<StepState> &states = steps_[static_cast<std::size_t>(step)];
+  states.resize(program_.classes.size());
+  bool last = step + 1 == options_.steps;
+  for (std::size_t c = 0; c < states.size(); ++c) {
+    const CompiledClass &rankClass = program_.classes[c];
+    StepState &state = states[c];
+    for (const CompiledTask &task : rankClass.tasks)
+      state.waiting.push_back(task.waiting + (step > 0 ? task.later : 0));
+    state.ready.assign(rankClass.tasks.size(), 0);
+    state.begin.assign(rankClass.tasks.size(), 0);
+    state.end.assign(rankClass.tasks.size(), -1);
+    for (const CompiledBucket &bucket : rankClass.reduces)
+      state.reduceWaiting.push_back(bucket.waiting);
+    for (const CompiledBucket &bucket : rankClass.gathers)
+      state.gatherWaiting.push_back(bucket.waiting);
+    state.reduceReady.assign(rankClass.reduces.size(), 0);
+    state.reduceBegin = state.reduceReady;
+    state.reduceEnd.assign(rankClass.reduces.size(), -1);
+    state.gatherReady.assign(rankClass.gathers.size(), 0);
+    state.gatherBegin = state.gatherReady;
+    state.gatherEnd.assign(rankClass.gathers.size(), -1);
+    state.pipelineLeft = rankClass.pipelineRuns;
+    left_ += rankClass.tasks.size() + rankClass.reduces.size() +
+             (last ? 0 : rankClass.gathers.size());
+  }
+}
+
+Result<timeline::Timeline> EngineState::run() {
+  do {
+    round();
+    if (!nextMoment())
+      break;
+    handleMoment();
+  } while (now_ < kEndOfTime);
+  if (now_ >= kEndOfTime)
+    return Failure{FailureKind::Unsupported,
+                   "the step takes longer than virtual time can count",
+                   {}};
+  if (left_ > 0)
+    return deadlock();
+  finishTimeline();
+  return std::move(timeline_);
+}
+
+void EngineState::round() {
+  bool zero = true; // whether the moment may have more that starts
+  while (zero) {
+    zero = false;
+    round_.swap(dirty_);
+    std::fill(dirty_.begin(), dirty_.end(), 0);
+    for (std::size_t word = 0; word < round_.size(); ++word)
+      for (std::uint64_t bits = round_[word]; bits != 0; bits &= bits - 1) {
+        auto slot = static_cast<Slot>(word * 64 + std::countr_zero(bits));
+        if (slot < owners_.size())
+          attempt(slot);
+      }
+    bool ends = (!machine_.idle() && machine_.nextTime() == now_) ||
+                (!events_.empty() && events_.front().time == now_);
+    for (std::uint64_t word : dirty_)
+      zero |= word != 0 && !ends;
+  }
+}
+
+void EngineState::attempt(Slot slot) {
+  std::uint32_t rankClass = slot / kStreamCount;
+  int stream = static_cast<int>(slot % kStreamCount);
+  if (machine_.busy(slot))
+    return;
+  if (stream == static_cast<int>(program::Stream::Compute))
+    attemptCompute(rankClass);
+  else
+    attemptStream(rankClass, stream);
+}
+
+bool EngineState::nextMoment() {
+  if (machine_.idle() && events_.empty())
+    return false;
+  now_ = kEndOfTime;
+  if (!machine_.idle())
+    now_ = machine_.nextTime();
+  if (!events_.empty())
+    now_ = std::min(now_, events_.front().time);
+  return true;
+}
+
+void EngineState::handleMoment() {
+  auto after = [](const Event &a, const Event &b) { return a.after(b); };
+  for (;;) {
+    if (!events_.empty() && events_.front().time == now_) {
+      std::pop_heap(events_.begin(), events_.end(), after);
+      Event event = events_.back();
+      events_.pop_back();
+      handleEvent(event);
+    } else if (!machine_.idle() && machine_.nextTime() == now_) {
+      handleSlot(machine_.next());
+    } else {
+      return;
+    }
+  }
+}
+
+void EngineState::handleEvent(const Event &event) {
+  if (event.kind == Event::Kind::Arrival)
+    arrived(event.step, event.index);
+  // A run that became instructions tells of its later pieces itself.
+  else if (event.run == kNone ||
+           event.time <= classes_[event.index].materialisedAt[event.run])
+    pieceReady(event.index, event.step, event.bucket);
+}
+
+void EngineState::handleSlot(Slot slot) {
+  std::uint32_t c = slot / kStreamCount;
+  int stream = static_cast<int>(slot % kStreamCount);
+  ClassState &state = classes_[c];
+  if (state.running && state.materialised &&
+      state.run.current(stream) != BlockRun::kNone) {
+    state.run.finish(stream, placeOf(c), now_);
+    drain(c, Moment::End);
+    if (stream != 0)
+      markDirty(slot);
+    if (state.run.done())
+      runEnded(c);
+    return;
+  }
+  machine_.finish(slot, now_);
+  Owner owner = owners_[slot];
+  switch (owner.kind) {
+  case Owner::Kind::Run:
+    runEnded(c);
+    return;
+  case Owner::Kind::Send:
+    sendEnded(owner.step, owner.index);
+    break;
+  case Owner::Kind::Group:
+    groupEnded(owner.step, owner.index);
+    return;
+  case Owner::Kind::Reduce:
+    reduceEnded(c, owner.step, owner.index);
+    break;
+  case Owner::Kind::Gather:
+    gatherEnded(c, owner.step, owner.index);
+    break;
+  }
+  freeStream(c, stream);
+}
+
+void EngineState::freeStream(std::uint32_t rankClass, int stream) {
+  ClassState &state = classes_[rankClass];
+  markDirty(rankClass * kStreamCount + static_cast<Slot>(stream));
+  if (!state.running || !state.materialised || state.run.done())
+    return;
+  state.run.advance(1u << stream, placeOf(rankClass), now_);
+  drain(rankClass, Moment::End);
+  if (state.run.done())
+    runEnded(rankClass);
+}
+
+void EngineState::pushEvent(Event event) {
+  event.sequence = sequence_++;
+  events_.push_back(event);
+  std::push_heap(events_.begin(), events_.end(),
+                 [](const Event &a, const Event &b) { return a.after(b); });
+}
+
+std::string EngineState::describe(std::uint32_t rankClass,
+                                  std::uint32_t task) const {
+  const program::RankProgram &source = *program_.classes[rankClass].source;
+  const program::Task &what = source.tasks[program::TaskId(task)];
+  std::string name = what.name;
+  if (name.empty() && what.kind == program::TaskKind::Run)
+    name = program_.source->blocks[what.block].name;
+  std::string micro = what.microBatch >= 0
+                          ? fmt::format(", micro-batch {}", what.microBatch)
+                          : "";
+  return fmt::format("`{}` {} {} `{}`{}", source.name, toString(what.kind),
+                     task, name, micro);
+}
+
+Failure EngineState::deadlock() const {
+  constexpr std::size_t kShown = 8;
+  std::string text = "the order can never run; waiting for each other:";
+  std::size_t shown = 0;
+  for (std::uint32_t c = 0; c < classes_.size(); ++c)
+    for (int s = 0; s < kStreamCount; ++s) {
+      Cursor cursor = classes_[c].order[s];
+      if (!head(c, s, cursor) || shown++ >= kShown)
+        continue;
+      text += fmt::format("{} {}", shown > 1 ? "," : "",
+                          describe(c, program_.classes[c].order[s][cursor.at]));
+    }
+  if (shown > kShown)
+    text += fmt::format(", and {} more", shown - kShown);
+  return {FailureKind::Illegal, text, {}};
+}
+
+namespace {
+
+bool inRange(const std::vector<std::vector<OpCost>> &costs) {
+  for (const std::vector<OpCost> &list : costs)
+    for (const OpCost &cost : list)
+      if (cost.duration.value < 0 || cost.duration.value >= kEndOfTime ||
+          cost.latency.value < 0 || cost.latency > cost.duration)
+        return false;
+  return true;
+}
+
+bool inRange(const CompiledProgram &program) {
+  for (const CompiledClass &rankClass : program.classes)
+    for (const auto *buckets : {&rankClass.reduces, &rankClass.gathers})
+      for (const CompiledBucket &bucket : *buckets)
+        if (bucket.cost.duration.value < 0 ||
+            bucket.cost.duration.value >= kEndOfTime)
+          return false;
+  return true;
+}
+
+} // namespace
+
+Result<timeline::Timeline> simulate(const program::ProgramSet &set,
+                                    const Costs &costs, const IssueOrder &order,
+                                    const Options &options) {
+  if (options.steps < 1)
+    return Failure{FailureKind::Internal, "a run of no steps", {}};
+  CompiledProgram program = compileProgram(set, costs, order);
+  if (!inRange(costs.instructions) || !inRange(costs.tasks) ||
+      !inRange(program))
+    return Failure{FailureKind::Unsupported,
+                   "an operation takes longer than virtual time can count",
+                   {}};
+  return EngineState(program, costs.units, options).run();
+}
+
+} // namespace planc::sim

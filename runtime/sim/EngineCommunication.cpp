@@ -1,0 +1,306 @@
+#include "runtime/sim/EngineState.h"
+
+#include <algorithm>
+
+namespace planc::sim {
+
+using program::kStreamCount;
+using program::Stream;
+using program::TaskKind;
+using timeline::Communication;
+using timeline::CommunicationSource;
+
+namespace {
+Communication record(CommunicationSource source, std::int32_t step,
+                     std::uint32_t index) {
+  Communication out;
+  out.source = source;
+  out.step = step;
+  out.index = index;
+  return out;
+}
+
+constexpr int kGradients = static_cast<int>(Stream::Gradients);
+constexpr int kParameters = static_cast<int>(Stream::Parameters);
+} // namespace
+
+void EngineState::taskEnded(std::uint32_t rankClass, std::int32_t step,
+                            std::uint32_t task) {
+  const CompiledClass &compiled = program_.classes[rankClass];
+  stateOf(step, rankClass).end[task] = now_;
+  --left_;
+  const CompiledTask &what = compiled.tasks[task];
+  for (std::uint32_t at = what.successorsAt; at < what.successorsEnd; ++at)
+    lower(rankClass, step, compiled.successors[at]);
+}
+
+void EngineState::lower(std::uint32_t rankClass, std::int32_t step,
+                        std::uint32_t task) {
+  StepState &state = stateOf(step, rankClass);
+  if (--state.waiting[task] > 0)
+    return;
+  state.ready[task] = now_;
+  const CompiledTask &what = program_.classes[rankClass].tasks[task];
+  if (what.kind == TaskKind::Recv) {
+    std::uint32_t sender = program_.transfers[what.match].from;
+    markDirty(sender * kStreamCount + static_cast<Slot>(Stream::Send));
+  } else {
+    markDirty(rankClass * kStreamCount + static_cast<Slot>(what.stream));
+  }
+}
+
+void EngineState::pipelineEnded(std::uint32_t rankClass, std::int32_t step) {
+  const CompiledClass &compiled = program_.classes[rankClass];
+  for (std::uint32_t task : compiled.afterPipeline)
+    lower(rankClass, step, task);
+  if (!compiled.reducesAfterPipeline)
+    return;
+  for (std::uint32_t b = 0; b < compiled.reduces.size(); ++b)
+    if (!compiled.reduces[b].follows)
+      pieceReady(rankClass, step, b);
+}
+
+bool EngineState::head(std::uint32_t rankClass, int stream,
+                       Cursor &cursor) const {
+  const std::vector<std::uint32_t> &order =
+      program_.classes[rankClass].order[stream];
+  if (order.empty())
+    return false;
+  for (;;) {
+    if (cursor.at == order.size())
+      cursor = {cursor.step + 1, 0};
+    if (cursor.step >= options_.steps)
+      return false;
+    // Receives are no queue: they end in any order.
+    if (stream != static_cast<int>(Stream::Recv) ||
+        stateOf(cursor.step, rankClass).end[order[cursor.at]] < 0)
+      return true;
+    ++cursor.at;
+  }
+}
+
+void EngineState::attemptStream(std::uint32_t rankClass, int stream) {
+  if (stream == static_cast<int>(Stream::Recv))
+    return;
+  Cursor cursor = classes_[rankClass].order[stream];
+  if (head(rankClass, stream, cursor) && startTask(rankClass, stream, cursor))
+    return;
+  if (stream == kGradients)
+    startReduce(rankClass, stream);
+  else if (stream == kParameters)
+    startGather(rankClass, stream);
+}
+
+bool EngineState::startTask(std::uint32_t rankClass, int stream, Cursor head) {
+  std::uint32_t task = program_.classes[rankClass].order[stream][head.at];
+  const CompiledTask &what = program_.classes[rankClass].tasks[task];
+  if (stateOf(head.step, rankClass).waiting[task] > 0)
+    return false;
+  if (what.kind == TaskKind::Send) {
+    const Transfer &transfer = program_.transfers[what.match];
+    if (stateOf(head.step, transfer.to).waiting[transfer.recv] > 0)
+      return false;
+  }
+  makeWay({rankClass, Member::kBoth}, stream, OpCost{});
+  if (machine_.busy(rankClass * kStreamCount + static_cast<Slot>(stream)))
+    return true; // the block was first
+  classes_[rankClass].order[stream] = {head.step, head.at + 1};
+  if (what.kind == TaskKind::Send)
+    startSend(rankClass, head.step, what.match);
+  else
+    joinGroup(rankClass, head.step, task);
+  return true;
+}
+
+void EngineState::startSend(std::uint32_t rankClass, std::int32_t step,
+                            std::uint32_t match) {
+  const Transfer &transfer = program_.transfers[match];
+  makeWay(transfer.members[0], -1, transfer.cost);
+  makeWay(transfer.members[1], -1, transfer.cost);
+  stateOf(step, transfer.from).begin[transfer.send] = now_;
+  stateOf(step, transfer.to).begin[transfer.recv] = now_;
+  Slot slot = rankClass * kStreamCount + static_cast<Slot>(Stream::Send);
+  owners_[slot] = {Owner::Kind::Send, match, step};
+  machine_.startMessage(slot, transfer.cost, transfer.members, now_);
+}
+
+void EngineState::sendEnded(std::int32_t step, std::uint32_t match) {
+  const Transfer &transfer = program_.transfers[match];
+  StepState &state = stateOf(step, transfer.from);
+  Communication sent = record(CommunicationSource::Send, step, transfer.send);
+  sent.stream = Stream::Send;
+  sent.kind = program::CommunicationKind::Pipeline;
+  sent.ready = Duration(state.ready[transfer.send]);
+  sent.begin = Duration(state.begin[transfer.send]);
+  sent.end = Duration(now_);
+  timelineOf(transfer.from).communications.push_back(sent);
+  taskEnded(transfer.from, step, transfer.send);
+  if (transfer.cost.latency.value == 0) {
+    arrived(step, match);
+    return;
+  }
+  Event event;
+  event.kind = Event::Kind::Arrival;
+  event.time = now_ + transfer.cost.latency.value;
+  event.index = match;
+  event.step = step;
+  pushEvent(event);
+}
+
+void EngineState::arrived(std::int32_t step, std::uint32_t match) {
+  const Transfer &transfer = program_.transfers[match];
+  const StepState &state = stateOf(step, transfer.to);
+  Communication got = record(CommunicationSource::Recv, step, transfer.recv);
+  got.stream = Stream::Recv;
+  got.kind = program::CommunicationKind::Pipeline;
+  got.ready = Duration(state.ready[transfer.recv]);
+  got.begin = Duration(state.begin[transfer.recv]);
+  got.end = Duration(now_);
+  timelineOf(transfer.to).communications.push_back(got);
+  taskEnded(transfer.to, step, transfer.recv);
+}
+
+void EngineState::joinGroup(std::uint32_t rankClass, std::int32_t step,
+                            std::uint32_t task) {
+  const CompiledTask &what = program_.classes[rankClass].tasks[task];
+  stateOf(step, rankClass).begin[task] = now_;
+  machine_.hold(rankClass * kStreamCount + static_cast<Slot>(what.stream));
+  GroupState &group = groups_[static_cast<std::size_t>(step)][what.match];
+  if (++group.joined == program_.groups[what.match].members.size())
+    startGroup(step, what.match);
+}
+
+void EngineState::startGroup(std::int32_t step, std::uint32_t index) {
+  const Group &group = program_.groups[index];
+  for (const Member &member : group.members)
+    makeWay(member, -1, group.cost);
+  groups_[static_cast<std::size_t>(step)][index].begin = now_;
+  std::uint32_t first = group.members[0].rankClass;
+  Stream stream = program_.classes[first].tasks[group.tasks[0]].stream;
+  Slot slot = first * kStreamCount + static_cast<Slot>(stream);
+  owners_[slot] = {Owner::Kind::Group, index, step};
+  machine_.startMessage(slot, group.cost, group.members, now_);
+}
+
+void EngineState::groupEnded(std::int32_t step, std::uint32_t index) {
+  const Group &group = program_.groups[index];
+  Time begin = groups_[static_cast<std::size_t>(step)][index].begin;
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    std::uint32_t c = group.members[i].rankClass;
+    std::uint32_t task = group.tasks[i];
+    Stream stream = program_.classes[c].tasks[task].stream;
+    machine_.letGo(c * kStreamCount + static_cast<Slot>(stream));
+    Communication done = record(CommunicationSource::Collective, step, task);
+    done.stream = stream;
+    done.kind =
+        program_.classes[c].source->tasks[program::TaskId(task)].message.kind;
+    done.ready = Duration(stateOf(step, c).begin[task]);
+    done.begin = Duration(begin);
+    done.end = Duration(now_);
+    timelineOf(c).communications.push_back(done);
+    if (stream == Stream::Compute) {
+      chargeIdle(c, step, task);
+      classes_[c].computeEnd = now_;
+    }
+    taskEnded(c, step, task);
+    freeStream(c, static_cast<int>(stream));
+  }
+}
+
+void EngineState::pieceReady(std::uint32_t rankClass, std::int32_t step,
+                             std::uint32_t bucket) {
+  StepState &state = stateOf(step, rankClass);
+  if (--state.reduceWaiting[bucket] > 0)
+    return;
+  state.reduceReady[bucket] = now_;
+  markDirty(rankClass * kStreamCount + static_cast<Slot>(kGradients));
+}
+
+void EngineState::startReduce(std::uint32_t rankClass, int stream) {
+  Cursor &cursor = classes_[rankClass].reduces;
+  const CompiledClass &compiled = program_.classes[rankClass];
+  if (cursor.at == compiled.reduces.size())
+    cursor = {cursor.step + 1, 0};
+  if (compiled.reduces.empty() || cursor.step >= options_.steps ||
+      stateOf(cursor.step, rankClass).reduceWaiting[cursor.at] > 0)
+    return;
+  const OpCost &cost = compiled.reduces[cursor.at].cost;
+  makeWay(compiled.self[0], stream, cost);
+  Slot slot = rankClass * kStreamCount + static_cast<Slot>(stream);
+  if (machine_.busy(slot))
+    return;
+  stateOf(cursor.step, rankClass).reduceBegin[cursor.at] = now_;
+  owners_[slot] = {Owner::Kind::Reduce, cursor.at, cursor.step};
+  machine_.startMessage(slot, cost, compiled.self, now_);
+  ++cursor.at;
+}
+
+void EngineState::startGather(std::uint32_t rankClass, int stream) {
+  Cursor &cursor = classes_[rankClass].gathers;
+  const CompiledClass &compiled = program_.classes[rankClass];
+  if (cursor.at == compiled.gathers.size())
+    cursor = {cursor.step + 1, 0};
+  // Nobody uses what would be gathered after the last step.
+  if (compiled.gathers.empty() || cursor.step + 1 >= options_.steps ||
+      stateOf(cursor.step, rankClass).gatherWaiting[cursor.at] > 0)
+    return;
+  const OpCost &cost = compiled.gathers[cursor.at].cost;
+  makeWay(compiled.self[0], stream, cost);
+  Slot slot = rankClass * kStreamCount + static_cast<Slot>(stream);
+  if (machine_.busy(slot))
+    return;
+  stateOf(cursor.step, rankClass).gatherBegin[cursor.at] = now_;
+  owners_[slot] = {Owner::Kind::Gather, cursor.at, cursor.step};
+  machine_.startMessage(slot, cost, compiled.self, now_);
+  ++cursor.at;
+}
+
+void EngineState::reduceEnded(std::uint32_t rankClass, std::int32_t step,
+                              std::uint32_t bucket) {
+  const CompiledClass &compiled = program_.classes[rankClass];
+  StepState &state = stateOf(step, rankClass);
+  state.reduceEnd[bucket] = now_;
+  --left_;
+  Communication done = record(CommunicationSource::Reduce, step, bucket);
+  done.stream = Stream::Gradients;
+  done.kind = compiled.reduces[bucket].kind;
+  done.ready = Duration(state.reduceReady[bucket]);
+  done.begin = Duration(state.reduceBegin[bucket]);
+  done.end = Duration(now_);
+  timelineOf(rankClass).communications.push_back(done);
+  for (std::uint32_t follower : compiled.reduces[bucket].followers)
+    pieceReady(rankClass, step, follower);
+  for (std::uint32_t task : compiled.afterReduces)
+    lower(rankClass, step, task);
+}
+
+void EngineState::gatherEnded(std::uint32_t rankClass, std::int32_t step,
+                              std::uint32_t bucket) {
+  const CompiledClass &compiled = program_.classes[rankClass];
+  StepState &state = stateOf(step, rankClass);
+  state.gatherEnd[bucket] = now_;
+  --left_;
+  Communication done = record(CommunicationSource::Gather, step, bucket);
+  done.stream = Stream::Parameters;
+  done.kind = compiled.gathers[bucket].kind;
+  done.ready = Duration(state.gatherReady[bucket]);
+  done.begin = Duration(state.gatherBegin[bucket]);
+  done.end = Duration(now_);
+  timelineOf(rankClass).communications.push_back(done);
+  for (std::uint32_t task : compiled.afterGathers)
+    lower(rankClass, step + 1, task);
+  ClassState &running = classes_[rankClass];
+  const CompiledTask *task =
+      running.running ? &compiled.tasks[running.task] : nullptr;
+  if (!task || !running.materialised || task->hooks == kNone ||
+      running.step != step + 1)
+    return;
+  for (const Hook &use : compiled.hooks[task->hooks].uses)
+    if (use.bucket == bucket)
+      running.run.release(use.instruction, placeOf(rankClass), now_);
+  drain(rankClass, Moment::End);
+  if (running.run.done())
+    runEnded(rankClass);
+}
+
+} // namespace planc::sim

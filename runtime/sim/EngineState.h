@@ -1,0 +1,193 @@
+// The engine's state and its steps by name; the loop is in Engine.cpp.
+//
+// At one moment of virtual time everything that ends is handled first, inside
+// blocks included; then one round of attempts starts what can start, streams in
+// order of class and stream; then again what ended at the same moment. A round
+// therefore sees the same state whether runs are single events or not.
+#pragma once
+
+#include "runtime/sim/CompiledProgram.h"
+
+namespace planc::sim {
+
+/// Something at a moment that cannot move.
+struct Event {
+  enum class Kind : std::uint8_t { Piece, Arrival } kind = Kind::Piece;
+  Time time = 0;
+  std::uint64_t sequence = 0;
+  std::uint32_t index = 0;   ///< Piece: class; Arrival: transfer
+  std::uint32_t bucket = 0;  ///< Piece
+  std::uint32_t run = kNone; ///< Piece: in the class's runs
+  std::int32_t step = 0;
+
+  bool after(const Event &other) const {
+    return time != other.time ? time > other.time : sequence > other.sequence;
+  }
+};
+
+/// What one class has done of one step.
+struct StepState {
+  std::vector<std::int32_t> waiting; ///< by task: things awaited
+  std::vector<Time> ready;           ///< by task: since nothing is
+  std::vector<Time> begin; ///< by task; of a Recv and a Send: on the wire
+  std::vector<Time> end;   ///< by task; −1 before
+  std::vector<std::int32_t> reduceWaiting, gatherWaiting;
+  std::vector<Time> reduceReady, gatherReady;
+  std::vector<Time> reduceBegin, gatherBegin;
+  std::vector<Time> reduceEnd, gatherEnd; ///< −1 before
+  std::uint32_t pipelineLeft = 0;
+  Time arrival = -1; ///< at the join
+};
+
+/// A position in what repeats every step.
+struct Cursor {
+  std::int32_t step = 0;
+  std::uint32_t at = 0;
+};
+
+struct ClassState {
+  Cursor order[program::kStreamCount];
+  Cursor reduces, gathers;
+
+  bool running = false;
+  bool materialised = false; ///< the run is in `run`, else one event
+  std::uint32_t task = kNone;
+  std::int32_t step = 0;
+  Time begin = 0;
+  BlockRun run;
+  std::vector<Time> materialisedAt; ///< by run
+  Time computeEnd = 0;              ///< of what was last on the compute stream
+};
+
+/// Who holds a slot, other than an instruction of a materialised run.
+struct Owner {
+  enum class Kind : std::uint8_t {
+    Run,
+    Send,
+    Group,
+    Reduce,
+    Gather
+  } kind = Kind::Run;
+  std::uint32_t index = 0; ///< transfer, group, bucket
+  std::int32_t step = 0;
+};
+
+struct GroupState {
+  std::size_t joined = 0;
+  Time begin = -1;
+};
+
+class EngineState {
+public:
+  EngineState(const CompiledProgram &program, std::int64_t units,
+              const Options &options);
+  Result<timeline::Timeline> run();
+
+private:
+  using Wait = timeline::Wait;
+
+  // The loop (Engine.cpp).
+  void prepareStep(std::int32_t step);
+  void round();
+  void attempt(Slot slot);
+  bool nextMoment();
+  void handleMoment();
+  void handleEvent(const Event &event);
+  void handleSlot(Slot slot);
+  void freeStream(std::uint32_t rankClass, int stream);
+  void markDirty(Slot slot) { dirty_[slot / 64] |= 1ull << (slot % 64); }
+  void pushEvent(Event event);
+  Failure deadlock() const;
+  std::string describe(std::uint32_t rankClass, std::uint32_t task) const;
+
+  // Runs (EngineRuns.cpp).
+  void attemptCompute(std::uint32_t rankClass);
+  bool joinHolds(std::uint32_t rankClass, std::int32_t step,
+                 std::uint32_t task);
+  void startRun(std::uint32_t rankClass, Cursor head);
+  void startApart(std::uint32_t rankClass);
+  void startMaterialised(std::uint32_t rankClass);
+  bool gathersMissing(std::uint32_t rankClass) const;
+  bool touched(std::uint32_t rankClass, const CompiledBlock &block) const;
+  void materialise(std::uint32_t rankClass);
+  enum class Moment : std::uint8_t { End, Start };
+  void drain(std::uint32_t rankClass, Moment moment);
+  void runEnded(std::uint32_t rankClass);
+  void recordRun(std::uint32_t rankClass);
+  const timeline::IsolatedRun &isolated(std::uint32_t block);
+  BlockRun::Place placeOf(std::uint32_t rankClass);
+
+  // Tasks, buckets and what waits for them (EngineCommunication.cpp).
+  void taskEnded(std::uint32_t rankClass, std::int32_t step,
+                 std::uint32_t task);
+  void lower(std::uint32_t rankClass, std::int32_t step, std::uint32_t task);
+  void pipelineEnded(std::uint32_t rankClass, std::int32_t step);
+  void attemptStream(std::uint32_t rankClass, int stream);
+  bool startTask(std::uint32_t rankClass, int stream, Cursor head);
+  void startSend(std::uint32_t rankClass, std::int32_t step,
+                 std::uint32_t transfer);
+  void joinGroup(std::uint32_t rankClass, std::int32_t step,
+                 std::uint32_t task);
+  void startGroup(std::int32_t step, std::uint32_t group);
+  void startReduce(std::uint32_t rankClass, int stream);
+  void startGather(std::uint32_t rankClass, int stream);
+  void sendEnded(std::int32_t step, std::uint32_t transfer);
+  void arrived(std::int32_t step, std::uint32_t transfer);
+  void groupEnded(std::int32_t step, std::uint32_t group);
+  void pieceReady(std::uint32_t rankClass, std::int32_t step,
+                  std::uint32_t bucket);
+  void reduceEnded(std::uint32_t rankClass, std::int32_t step,
+                   std::uint32_t bucket);
+  void gatherEnded(std::uint32_t rankClass, std::int32_t step,
+                   std::uint32_t bucket);
+  /// A run that the operation would touch becomes instructions first.
+  void makeWay(const Member &member, int stream, const OpCost &cost);
+  /// The task that a cursor of tasks stands at; false at the end.
+  bool head(std::uint32_t rankClass, int stream, Cursor &cursor) const;
+
+  // What the compute stream waited for (EngineWaits.cpp).
+  void chargeIdle(std::uint32_t rankClass, std::int32_t step,
+                  std::uint32_t task);
+  void chargeTask(std::uint32_t rankClass, std::int32_t step,
+                  std::uint32_t task, Time begin, Time end);
+  void chargeCollective(std::uint32_t rankClass, std::int32_t step,
+                        std::uint32_t task, Time begin, Time end);
+  void chargeJoin(std::uint32_t rankClass, std::int32_t step,
+                  std::uint32_t task, Time begin, Time end);
+  void addWait(std::uint32_t rankClass, Wait wait);
+  void finishTimeline();
+  void splitTails();
+
+  StepState &stateOf(std::int32_t step, std::uint32_t rankClass) {
+    return steps_[static_cast<std::size_t>(step)][rankClass];
+  }
+  const StepState &stateOf(std::int32_t step, std::uint32_t rankClass) const {
+    return steps_[static_cast<std::size_t>(step)][rankClass];
+  }
+  timeline::ClassTimeline &timelineOf(std::uint32_t rankClass) {
+    return timeline_.classes[program::RankClassId(rankClass)];
+  }
+
+  const CompiledProgram &program_;
+  Options options_;
+  Machine machine_;
+  Replay replay_;
+  Time now_ = 0;
+
+  std::vector<ClassState> classes_;
+  std::vector<std::vector<StepState>> steps_;
+  std::vector<std::vector<GroupState>> groups_; ///< by step
+  std::vector<std::size_t> arrivedCount_;       ///< by step, at the join
+  std::vector<Time> joinedAt_;                  ///< by step; −1 before
+  std::size_t joining_ = 0;                     ///< classes with an update
+  std::vector<Owner> owners_;                   ///< by slot
+  std::vector<std::uint64_t> dirty_, round_;    ///< slots, as bits
+  std::vector<Event> events_;                   ///< heap
+  std::uint64_t sequence_ = 0;
+  std::size_t left_ = 0; ///< tasks and buckets that have not ended
+
+  timeline::Timeline timeline_;
+  std::vector<char> isolatedKnown_;
+};
+
+} // namespace planc::sim

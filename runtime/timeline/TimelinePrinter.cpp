@@ -1,0 +1,110 @@
+#include "runtime/timeline/Timeline.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+
+namespace planc::timeline {
+
+namespace {
+
+std::string_view toString(CommunicationSource source) {
+  constexpr std::array<std::string_view, 5> kNames = {
+      "send", "recv", "collective", "reduce", "gather"};
+  return kNames[static_cast<std::size_t>(source)];
+}
+
+class Printer {
+public:
+  Printer(const Timeline &timeline, const program::ProgramSet &set)
+      : timeline_(timeline), set_(set) {}
+
+  std::string print() {
+    append("timeline step={}ps\n", timeline_.stepTime.value);
+    for (program::BlockId id : timeline_.isolated.ids())
+      printBlock(id);
+    for (RankClassId id : timeline_.classes.ids())
+      printClass(id);
+    return std::move(out_);
+  }
+
+private:
+  template <class... Args>
+  void append(fmt::format_string<Args...> format, Args &&...args) {
+    fmt::format_to(std::back_inserter(out_), format,
+                   std::forward<Args>(args)...);
+  }
+
+  void printBlock(program::BlockId id) {
+    const IsolatedRun &apart = timeline_.isolated[id];
+    append("block {} \"{}\" alone={}ps\n", id.index(), set_.blocks[id].name,
+           apart.duration.value);
+    printInstructions(id, apart.instructions);
+  }
+
+  void printInstructions(program::BlockId id,
+                         std::span<const InstructionTimes> times) {
+    const program::Block &block = set_.blocks[id];
+    for (std::size_t i = 0; i < times.size(); ++i)
+      append("    {} {} {} \"{}\"\n", times[i].begin.value, times[i].end.value,
+             toString(block.instructions[i].stream),
+             block.instructions[i].name);
+  }
+
+  void printClass(RankClassId id) {
+    const ClassTimeline &of = timeline_.classes[id];
+    append("class {} \"{}\"\n", id.index(), set_.classes[id].name);
+    auto wait = of.waits.begin();
+    auto other = of.communications.begin();
+    for (const Run &run : of.runs) {
+      for (; other != of.communications.end() && other->begin < run.begin;
+           ++other)
+        print(*other);
+      for (; wait != of.waits.end() && wait->begin < run.begin; ++wait)
+        print(*wait);
+      print(id, run);
+    }
+    for (; wait != of.waits.end(); ++wait)
+      print(*wait);
+    for (; other != of.communications.end(); ++other)
+      print(*other);
+  }
+
+  void print(RankClassId id, const Run &run) {
+    const program::Task &task = set_.classes[id].tasks[run.task];
+    append("  {} {} compute run {} step={} {} micro={} \"{}\"\n",
+           run.begin.value, run.end.value, run.task.index(), run.step,
+           toString(task.pass), task.microBatch, set_.blocks[run.block].name);
+    if (run.isReused())
+      return;
+    std::span<const InstructionTimes> all = timeline_.instructions;
+    printInstructions(
+        run.block,
+        all.subspan(run.first, set_.blocks[run.block].instructions.size()));
+  }
+
+  void print(const Communication &one) {
+    append("  {} {} {} {} {} step={} ready={}\n", one.begin.value,
+           one.end.value, toString(one.stream), toString(one.source), one.index,
+           one.step, one.ready.value);
+  }
+
+  void print(const Wait &wait) {
+    append("  {} {} wait {} split={} for={} step={}\n", wait.begin.value,
+           wait.end.value, timeline::toString(wait.cause), wait.splitAt.value,
+           toString(wait.kind), wait.step);
+  }
+
+  const Timeline &timeline_;
+  const program::ProgramSet &set_;
+  std::string out_;
+};
+
+} // namespace
+
+std::string toText(const Timeline &timeline, const program::ProgramSet &set) {
+  return Printer(timeline, set).print();
+}
+
+} // namespace planc::timeline
