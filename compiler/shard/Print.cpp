@@ -69,7 +69,7 @@ private:
     std::string text = "[";
     for (std::size_t d = 0; d < dims.size(); ++d) {
       std::int64_t parts = graph_.graph->model.dims[dims[d]].size / sizes[d];
-      text += (d ? ", " : "") + dimName(dims[d]);
+      text += fmt::format("{}{}", d ? ", " : "", dimName(dims[d]));
       if (parts > 1)
         text += fmt::format("/{}", parts);
     }
@@ -80,8 +80,9 @@ private:
     std::string text;
     for (std::size_t a = 0; a < layout.partial.size(); ++a)
       if (layout.partial[a])
-        text += (text.empty() ? " partial over " : ", ") + axisName(AxisId(a)) +
-                (layout.cut[a].isValid() ? " copies" : "");
+        text += fmt::format("{}{}{}", text.empty() ? " partial over " : ", ",
+                            axisName(AxisId(a)),
+                            layout.cut[a].isValid() ? " copies" : "");
     return text;
   }
 
@@ -102,7 +103,7 @@ private:
   std::string group(const Step &step) const {
     std::string text;
     for (std::size_t i = 0; i < step.axes.size(); ++i) {
-      text += (i ? ", " : "") + axisName(step.axes[i]);
+      text += fmt::format("{}{}", i ? ", " : "", axisName(step.axes[i]));
       if (step.sizes[i] != graph_.mesh.axes[step.axes[i]].size)
         text += fmt::format("[{}]", step.sizes[i]);
     }
@@ -137,30 +138,31 @@ private:
   void printStep(const Step &step, const std::vector<ops::Op> &operators) {
     out_ += "    ";
     if (!step.results.empty())
-      out_ += ids(step.results) + " = ";
+      out_ += fmt::format("{} = ", ids(step.results));
     if (step.kind == StepKind::Compute)
       out_ += ops::toString(operators[step.op].kind);
     else
       out_ += nameOf(step.kind);
     if (!step.operands.empty())
-      out_ += " " + ids(step.operands);
+      out_ += fmt::format(" {}", ids(step.operands));
     if (step.kind != StepKind::Compute)
       printGroup(step);
-    out_ += "  # " + step.name;
+    out_ += fmt::format("  # {}", step.name);
     for (ShardedValueId id : step.results)
       if (step.results.size() == 1 || step.kind == StepKind::Compute)
-        out_ += " " + laying(id);
+        out_ += fmt::format(" {}", laying(id));
     out_ += "\n";
   }
 
   void printGroup(const Step &step) {
-    out_ += " over " + group(step);
+    out_ += fmt::format(" over {}", group(step));
     if (step.from.isValid() && step.from != step.to)
-      out_ += " dim " + dimName(step.from);
+      out_ += fmt::format(" dim {}", dimName(step.from));
     if (step.to.isValid() && step.from != step.to)
-      out_ += (step.from.isValid() ? " to " : " dim ") + dimName(step.to);
+      out_ += fmt::format(" {} {}", step.from.isValid() ? "to" : "dim",
+                          dimName(step.to));
     if (step.kind != StepKind::Slice)
-      out_ += " " + bytesText(step.bytes);
+      out_ += fmt::format(" {}", bytesText(step.bytes));
   }
 
   void printWeight(ops::WeightId id) {
@@ -179,12 +181,13 @@ private:
         text +=
             fmt::format("{}{} {} {}", text.empty() ? ": " : ", ",
                         nameOf(step.kind), group(step), bytesText(step.bytes));
-    out_ += text + "\n";
+    out_ += fmt::format("{}\n", text);
   }
 
   void printAxes(const char *what, const std::vector<AxisId> &axes) {
     for (std::size_t i = 0; i < axes.size(); ++i)
-      out_ += (i ? ", " : fmt::format(" {} over ", what)) + axisName(axes[i]);
+      out_ += fmt::format("{}{}", i ? ", " : fmt::format(" {} over ", what),
+                          axisName(axes[i]));
   }
 
   const ShardedGraph &graph_;

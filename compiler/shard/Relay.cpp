@@ -93,7 +93,7 @@ void Relay::beginBackward() {
     ops::ValueKind kind = body_.values[value].kind;
     if (layings.empty())
       continue;
-    if (kind == ops::ValueKind::Weight || kind == ops::ValueKind::Given)
+    if (kind == ops::ValueKind::Weight)
       layings.resize(1);
     std::erase_if(layings, [](const Laying &l) { return l.afterGather; });
   }

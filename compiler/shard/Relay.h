@@ -67,14 +67,15 @@ public:
   }
 
   /// From forward to backward: kept are values before an all-gather, and after
-  /// a slice or an all-to-all; weights and given tensors as they are stored.
+  /// a slice or an all-to-all; weights as they are stored.
   void beginBackward();
 
   struct Wanted {
     Layout layout;
     std::vector<bool> gathered; ///< axes made whole before anything else
   };
-  /// The value laid as wanted; emits what is missing.
+  /// The value laid as wanted; emits what is missing. A given tensor is loaded
+  /// so, and needs no definition.
   ShardedValueId lay(ops::ValueId value, const Wanted &wanted,
                      const MoveContext &context);
 

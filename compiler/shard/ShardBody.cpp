@@ -138,12 +138,12 @@ MoveContext BodySharding::contextOf(const Op &op) const {
 void BodySharding::arrive(const std::vector<ops::Port> &ports,
                           std::vector<Port> &out) {
   for (const ops::Port &port : ports) {
-    if (relay_.isDefined(port.value))
+    if (relay_.isDefined(port.value) ||
+        value(port.value).kind == ValueKind::Given)
       continue;
     ShardedValueId id = emission_.add(port.value, homeOf(port.value));
     relay_.define(port.value, id);
-    if (value(port.value).kind != ValueKind::Given)
-      out.push_back({port.slot, id});
+    out.push_back({port.slot, id});
   }
 }
 
@@ -375,7 +375,7 @@ void BodySharding::run(const Op &op, std::uint32_t index) {
   for (ValueId operand : op.operands) {
     if (value(operand).kind == ValueKind::Weight)
       gatherParameters(operand);
-    if (!relay_.isDefined(operand))
+    if (!relay_.isDefined(operand) && value(operand).kind != ValueKind::Given)
       relay_.define(operand, emission_.add(operand, homeOf(operand)));
   }
   if (isContributions(op)) {

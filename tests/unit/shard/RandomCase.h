@@ -1,0 +1,151 @@
+// A random small model and a random legal plan for it, by seed.
+#pragma once
+
+#include "tests/unit/ops/TinyModels.h"
+#include "tests/unit/shard/Plans.h"
+
+#include <algorithm>
+#include <random>
+
+namespace planc::oracle {
+
+struct RandomCase {
+  graph::OpGraph graph;
+  sema::Plan plan;
+  std::string text;
+};
+
+class CaseMaker {
+public:
+  explicit CaseMaker(std::uint32_t seed) : random_(seed) {}
+
+  RandomCase make() {
+    RandomCase out;
+    out.graph = graph::buildGraph(model(), options());
+    do
+      axes_ = randomAxes();
+    while (!isLegal(out.graph));
+    out.plan = planOf(out.graph, axes_);
+    shardState(out.plan);
+    for (const AxisSpec &axis : axes_) {
+      out.text += axis.name + "=" + std::to_string(axis.size) + ":";
+      for (const std::string &word : axis.list)
+        out.text += " " + word;
+      out.text += "; ";
+    }
+    return out;
+  }
+
+private:
+  std::uint32_t below(std::uint32_t n) {
+    return static_cast<std::uint32_t>(random_()) % n;
+  }
+  bool chance(std::uint32_t percent) { return below(100) < percent; }
+  template <class T> T oneOf(std::vector<T> values) {
+    return values[below(static_cast<std::uint32_t>(values.size()))];
+  }
+
+  ops::Model model() {
+    ops::tiny::Sizes sizes;
+    sizes.layers = oneOf<std::int64_t>({1, 1, 2});
+    sizes.batch = oneOf<std::int64_t>({2, 4});
+    sizes.seq = oneOf<std::int64_t>({4, 8});
+    sizes.hidden = oneOf<std::int64_t>({4, 8});
+    sizes.heads = 4;
+    sizes.headSize = 2;
+    sizes.ffn = oneOf<std::int64_t>({4, 8});
+    sizes.vocab = 8;
+    if (chance(30))
+      sizes.window = 3;
+    bool gpt = chance(40);
+    sizes.keyHeads = gpt ? 4 : oneOf<std::int64_t>({1, 2, 2, 4});
+    if (!gpt)
+      return ops::tiny::llamaLike(sizes);
+    sizes.tied = chance(50);
+    sizes.dropout = chance(50) ? 0.25 : 0;
+    return ops::tiny::gptLike(sizes);
+  }
+
+  graph::GraphOptions options() {
+    using Fusion = graph::GraphOptions::Fusion;
+    graph::GraphOptions out;
+    if (chance(25))
+      out.attention = graph::GraphOptions::AttentionKernel::Unfused;
+    if (chance(25))
+      out.elementwise = out.norm = out.loss = Fusion::Unfused;
+    return out;
+  }
+
+  /// Often the lists people write, often any at all.
+  std::vector<std::string> randomList() {
+    if (chance(50))
+      return oneOf<std::vector<std::string>>(
+          {{"batch"},
+           {"seq"},
+           {"heads", "kv_heads", "ffn", "vocab"},
+           {"heads", "kv_heads", "ffn", "vocab", "seq"},
+           {"vocab"},
+           {"batch", "seq"},
+           {"heads", "kv_heads"},
+           {}});
+    std::vector<std::string> all = {"batch", "seq",    "heads",
+                                    "ffn",   "hidden", "vocab",
+                                    "head_size"};
+    std::shuffle(all.begin(), all.end(), random_);
+    all.resize(1 + below(5));
+    auto heads = std::find(all.begin(), all.end(), "heads");
+    if (heads != all.end())
+      all.insert(heads + 1, "kv_heads");
+    return all;
+  }
+
+  std::vector<AxisSpec> randomAxes() {
+    std::vector<AxisSpec> axes;
+    std::uint32_t count = 1 + below(3);
+    std::int64_t devices = 1;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::int64_t size = oneOf<std::int64_t>({1, 2, 2, 2, 2, 4});
+      if (devices * size > 8)
+        size = 1;
+      devices *= size;
+      axes.push_back({std::string(1, static_cast<char>('a' + i)), size,
+                      randomList()});
+    }
+    return axes;
+  }
+
+  /// What sema refuses: a dimension that its axes do not divide, but for
+  /// `kv_heads`, which may also divide its axis.
+  bool isLegal(const graph::OpGraph &graph) const {
+    for (const ops::Dim &dim : graph.model.dims) {
+      std::int64_t left = dim.size;
+      for (const AxisSpec &axis : axes_) {
+        if (std::find(axis.list.begin(), axis.list.end(), dim.name) ==
+            axis.list.end())
+          continue;
+        bool divides = left % axis.size == 0;
+        bool divided = dim.name == "kv_heads" && axis.size % left == 0;
+        if (!divides && !divided)
+          return false;
+        left = divides ? left / axis.size : 1;
+      }
+    }
+    return true;
+  }
+
+  void shardState(sema::Plan &plan) {
+    for (sema::AxisId axis : plan.mesh.axes.ids()) {
+      if (chance(30))
+        plan.optimizerState.axes.push_back(axis);
+      if (chance(20))
+        plan.gradients.axes.push_back(axis);
+      if (chance(20))
+        plan.parameters.axes.push_back(axis);
+    }
+  }
+
+  std::mt19937 random_;
+  std::vector<AxisSpec> axes_;
+};
+
+} // namespace planc::oracle
