@@ -13,19 +13,21 @@ using program::Work;
 
 namespace {
 
-/// Unfused attention over m × n scores of one head: what is read and written a
-/// score beside the products' own results, in elements of the work's precision
-/// and in bytes of the dropout mask. Forward: softmax reads and writes, dropout
-/// reads and writes. Backward: dropout reads and writes, softmax reads its
-/// result and the gradient and writes.
-struct ScoreTraffic {
-  double elements, maskBytes, products, kernels;
+/// The batched products of unfused attention: those that make scores (over
+/// head size) and those that consume them (over positions).
+struct ScoreProducts {
+  double making, consuming;
 };
-constexpr ScoreTraffic kForwardScores{4, 1, 2, 4};
-constexpr ScoreTraffic kBackwardScores{5, 1, 4, 6};
+constexpr ScoreProducts kForward{1, 1};  // q·k, p·v
+constexpr ScoreProducts kBackward{1, 3}; // dp; dq, dk, dv
 
 /// The head size at which attention's efficiencies are stated.
 constexpr double kHeadSize = 128;
+
+PartsPerMillion millionths(double share) {
+  return static_cast<PartsPerMillion>(
+      std::ceil(std::min(share, 1.0) * static_cast<double>(kWhole)));
+}
 
 double total(const Work &work) {
   return work.bytesRead.toDouble() + work.bytesWritten.toDouble();
@@ -147,37 +149,41 @@ ComputeCost KernelCosts::assemble(const Work &work, double arithmetic,
 
 ComputeCost KernelCosts::unfusedAttention(InstructionKind kind,
                                           const Work &work) const {
-  const ScoreTraffic traffic =
-      kind == InstructionKind::Attention ? kForwardScores : kBackwardScores;
+  const bool forward = kind == InstructionKind::Attention;
+  const ScoreProducts products = forward ? kForward : kBackward;
+  const double count = products.making + products.consuming;
   const double element = static_cast<double>(bytesOf(work.precision));
-  const double scores = static_cast<double>(work.batch) *
+  const double scores = element * static_cast<double>(work.batch) *
                         static_cast<double>(work.m) *
                         static_cast<double>(work.n);
   const MatMulRates rates{peakOf(work.precision), matmulShare(work.precision),
                           accelerator_.bandwidth.toDouble() *
                               accelerator_.constants.memoryEfficiency};
-  // Half of the products make scores (k inside), half consume them (n inside).
   const double making =
       matmulSeconds(accelerator_, {work.batch, work.m, work.n, work.k}, rates);
   const double consuming =
       matmulSeconds(accelerator_, {work.batch, work.m, work.k, work.n}, rates);
-  const double operands = total(work) / traffic.products;
-  const double product = streamSeconds(operands + scores * element, 1);
-  const double between = streamSeconds(
-      scores * (traffic.elements * element + traffic.maskBytes), 2);
-  const double busy =
-      traffic.products / 2 *
-          (std::max(making, product) + std::max(consuming, product)) +
-      between;
-  const double memory = traffic.products * product + between;
-  Work launched = work;
-  launched.kernels =
-      std::max(work.kernels, static_cast<std::int32_t>(traffic.kernels));
-  ComputeCost cost = assemble(launched, 0, busy);
-  cost.memoryShare =
-      busy > 0 ? static_cast<PartsPerMillion>(
-                     std::ceil(memory / busy * static_cast<double>(kWhole)))
-               : 0;
+  // A product moves the scores once and its share of q, k, v and the result;
+  // what else the work moves is between the products.
+  const double heads = 2 * element * static_cast<double>(work.k) *
+                       (static_cast<double>(work.batch * work.m) +
+                        static_cast<double>(work.keyHeads * work.n));
+  const double own = std::min(total(work) / count,
+                              scores + (forward ? heads : 2 * heads) / count);
+  const double product = streamSeconds(own, 1);
+  const auto others = work.kernels - static_cast<std::int32_t>(count);
+  const double between = streamSeconds(total(work) - count * own, others);
+  const double busy = products.making * std::max(making, product) +
+                      products.consuming * std::max(consuming, product) +
+                      between;
+  const double arithmetic =
+      (making > product ? products.making * making : 0) +
+      (consuming > product ? products.consuming * consuming : 0);
+  const bool isArithmetic = arithmetic > busy / 2;
+  ComputeCost cost =
+      assemble(work, isArithmetic ? busy : 0, isArithmetic ? 0 : busy);
+  if (busy > 0)
+    cost.memoryShare = millionths((count * product + between) / busy);
   return cost;
 }
 
