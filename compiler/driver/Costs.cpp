@@ -9,6 +9,7 @@ using program::InstructionClass;
 
 cost::Options costOptionsOf(const sema::Plan &plan) {
   cost::Options options;
+  options.accelerators = plan.mesh.devices();
   if (plan.kernels.attentionGiven)
     switch (plan.kernels.attention) {
     case sema::AttentionKernel::Flash2:
