@@ -74,7 +74,10 @@ void Formats::setResults(ops::Body &body, ops::Op &op) {
   ops::Inferred inferred = inferAgain(body, op);
   if (inferred.error)
     return;
-  const std::string base = body.values[op.results[0]].name;
+  std::string base = body.values[op.results[0]].name;
+  std::size_t dot = base.rfind(".out");
+  if (dot != std::string::npos && dot + 4 == base.size())
+    base.resize(dot); // the first result's suffix, where it is written
   for (std::size_t i = 0; i < inferred.results.size(); ++i) {
     const ops::InferredResult &result = inferred.results[i];
     if (i >= op.results.size()) {

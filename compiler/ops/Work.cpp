@@ -299,6 +299,9 @@ Work Counting::run() {
   else if (op_.attributes.unfused && (op_.kind == OpKind::CrossEntropy ||
                                       op_.kind == OpKind::CrossEntropyGrad))
     eagerLoss();
+  else if (!op_.attributes.unfused && (op_.kind == OpKind::RmsNormWeightGrad ||
+                                       op_.kind == OpKind::LayerNormWeightGrad))
+    writeResults();
   else if (op_.attributes.unfused && classOf(op_.kind) == OpClass::Row)
     unfusedNorm();
   else {

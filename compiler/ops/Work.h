@@ -22,6 +22,9 @@ struct LocalShapes {
 ///  - `accumulated` sums are read again by each product after the first, and
 ///  are
 ///    no kernel of their own;
+///  - a fused norm's weight gradient is made in the kernel of its input
+///  gradient
+///    and reads nothing again;
 ///  - `unfused` kernels pass intermediates through memory (Work.cpp lists
 ///  them).
 ///

@@ -155,6 +155,26 @@ TEST_CASE("products added into one value cost a reading, not a kernel") {
   CHECK(work.bytesWritten.value == 0);
 }
 
+TEST_CASE("a norm's weight gradient rides along unless norms are eager") {
+  Model model = tiny::llamaLike();
+  const Body &layer = model.bodies[BodyId(1)];
+  Op op = layer.forward[0];
+  DimId hidden = op.rules[0].dims.back();
+  op.kind = OpKind::RmsNormWeightGrad;
+  op.phase = program::Phase::WeightGradient;
+  op.rules = {{{hidden}, {op.rules[0].operands[0], op.rules[0].operands[0]}}};
+  WorkRequest request;
+  request.op = &op;
+  request.model = &model;
+  request.shapes = {{{2, 4, 8}, {2, 4, 8}}, {{8}}};
+  request.operandPrecisions = {Precision::Bf16, Precision::Bf16};
+  request.resultPrecisions = {Precision::Fp32};
+  CHECK(workOf(request).bytesRead.value == 4 * 8);
+  CHECK(workOf(request).bytesWritten.value == 4 * 8);
+  op.attributes.unfused = true;
+  CHECK(workOf(request).bytesRead.value > 2 * 2 * 2 * 4 * 8);
+}
+
 TEST_CASE("a user's formulas are evaluated over local sizes") {
   tiny::Builder b;
   b.model.batch = b.dim("batch", 8);
