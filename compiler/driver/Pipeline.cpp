@@ -55,8 +55,9 @@ std::optional<Failure> compile(Compilation &c, const Options &options,
   // 5. Layers to stages, by what they cost; passes in the schedule's order.
   c.cost.emplace(c.module->cluster, costOptionsOf(plan));
   c.bodies = lowerBodies(*c.sharded, plan);
-  c.stages = pipeline::assignStages(
-      {&c.graph->model, &plan, unitCostsOf(c.graph->model, c.bodies, *c.cost)});
+  c.stages =
+      pipeline::assignStages({&c.module->model, &plan,
+                              unitCostsOf(c.module->model, c.bodies, *c.cost)});
   checks.run("stage graph", [&] { return pipeline::verify(*c.stages); });
   if (checks.failed() || last == Stage::Stages)
     return checks.failure();

@@ -58,8 +58,9 @@ private:
     const Step &step = *steps_[index].step;
     if (step.kind == StepKind::Compute) {
       const ops::Op &op = opOf(step);
+      // A sum that matrix products add into themselves has its own traffic.
       if (ops::classOf(op.kind) == ops::OpClass::Elementwise &&
-          op.kernel.isValid())
+          op.kernel.isValid() && !op.attributes.accumulated)
         return {static_cast<std::size_t>(step.phase != Phase::Forward),
                 op.kernel.index()};
     }

@@ -14,7 +14,7 @@ std::vector<std::size_t> balancedCut(const std::vector<Duration> &costs,
                                      std::size_t chunks);
 
 struct StageRequest {
-  const ops::Model *model = nullptr;
+  const ops::Model *model = nullptr; ///< with its forward bodies
   const sema::Plan *plan = nullptr;
   /// Forward plus backward of each unit, for one micro-batch.
   std::vector<Duration> unitCosts;
