@@ -452,6 +452,8 @@ private:
       head += fmt::format(" for {}", printExpr(*plan.model));
     if (plan.cluster.isPresent())
       head += printCluster(plan.cluster);
+    if (plan.base && !plan.clauses.empty())
+      head += " with";
     line(head);
     indented([&] {
       for (const Clause *clause : plan.clauses)

@@ -110,9 +110,12 @@ Expectations readExpectations(const source::SourceFile &file) {
     std::size_t comment = line.find('#');
     if (comment == std::string_view::npos)
       continue;
-    for (std::size_t at = line.find(kMarker, comment);
+    for (std::size_t at = line.find(kMarker, comment + 1);
          at != std::string_view::npos;
          at = line.find(kMarker, at + kMarker.size())) {
+      // Not in `[expected-name]` and the like.
+      if (line[at - 1] != ' ' && line[at - 1] != '#')
+        continue;
       if (auto one = readOne(line.substr(at + kMarker.size()), n))
         out.list.push_back(std::move(*one));
       else

@@ -64,7 +64,7 @@ readRegularFile(const std::string &path) {
       return text;
     text.append(buffer.data(), static_cast<std::size_t>(got));
     if (text.size() > SourceSet::kMaxFileBytes)
-      return LoadFailure{LoadError::TooLarge, "it has more than 16 MiB"};
+      return LoadFailure{LoadError::TooLarge, "it has more than 4 MiB"};
   }
 }
 
@@ -180,7 +180,7 @@ LoadResult ImportResolver::remember(const std::string &key, std::string shown,
   if (auto found = loaded_.find(key); found != loaded_.end())
     return found->second;
   if (text.size() > SourceSet::kMaxFileBytes)
-    return LoadFailure{LoadError::TooLarge, "it has more than 16 MiB"};
+    return LoadFailure{LoadError::TooLarge, "it has more than 4 MiB"};
   FileId id = sources_->add(std::move(shown), std::move(text));
   loaded_.emplace(key, id);
   return id;

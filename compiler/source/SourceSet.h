@@ -12,8 +12,9 @@ namespace planc::source {
 /// of a file never move.
 class SourceSet {
 public:
-  /// Positions are 32 bits; also what anything read from outside may have.
-  static constexpr std::size_t kMaxFileBytes = 16u << 20;
+  /// What a file may have: a hundred times the longest plan, and little enough
+  /// that even the slowest text of that size parses within a second.
+  static constexpr std::size_t kMaxFileBytes = 4u << 20;
 
   FileId add(std::string name, std::string text);
   /// The file added under this name.

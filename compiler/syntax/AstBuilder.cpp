@@ -74,11 +74,13 @@ std::string_view AstBuilder::unquoted(SourceSpan span) {
       out += escaped == 'n' ? '\n' : '\t';
     } else {
       auto at = static_cast<std::uint32_t>(span.begin + i);
-      if (escaped != '"' && escaped != '\\')
+      if (escaped != '"' && escaped != '\\') {
         emitter_
             .report({span.file, at, at + 2}, Kind::UnknownEscape,
                     "a backslash stands before `\"`, `\\`, `n` or `t` only")
             .fix({span.file, at, at + 1}, "\\\\");
+        return inner;
+      }
       out += escaped;
     }
   }

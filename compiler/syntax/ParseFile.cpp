@@ -32,6 +32,7 @@ public:
         filterTokens(lexer_.getAllTokens(), places_, emitter_);
     antlr4::ListTokenSource list(std::move(filtered.tokens));
     antlr4::CommonTokenStream stream(&list);
+    stream.fill();
     PlanParser parser(&stream);
     parser.removeErrorListeners();
     PlanParser::FileContext *tree = nullptr;

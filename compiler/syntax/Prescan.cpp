@@ -58,19 +58,19 @@ private:
   /// Takes one word, sign, comment or text; false once the file is refused.
   bool step() {
     char c = text_[at_];
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
-      if (c == '\n')
-        endLine();
+    if (c == ' ' || c == '\t') {
       ++at_;
-      return true;
-    }
-    if (c == '#') {
-      skipWhile([](char x) { return x != '\n'; });
       return true;
     }
     if (++tokens_ > kMaxTokens)
       return refuseTokens();
-    return takeToken(c);
+    if (c == '#')
+      skipWhile([](char x) { return x != '\n'; });
+    else if (c == '\r' || c == '\n')
+      endLine();
+    else
+      return takeToken(c);
+    return true;
   }
 
   bool takeToken(char c) {
@@ -78,9 +78,10 @@ private:
     afterOperator_ = false;
     if (isLetter(c) || isDigit(c)) {
       skipWhile([](char x) { return isLetter(x) || isDigit(x); });
-      if (isOperatorWord(text_.substr(begin, at_ - begin)))
-        return addOperator(begin);
-      return true;
+      std::string_view word = text_.substr(begin, at_ - begin);
+      if (word == "let")
+        forgetOperators();
+      return isOperatorWord(word) ? addOperator(begin) : true;
     }
     ++at_;
     if (c == '"')
@@ -99,6 +100,7 @@ private:
   }
 
   void endLine() {
+    ++at_;
     char opener = levels_.back().opener;
     if (!afterOperator_ && opener != '(' && opener != '[')
       forgetOperators();
@@ -151,7 +153,7 @@ private:
   bool refuseTokens() {
     emitter_
         .report(span(at_, at_ + 1), diag::Kind::TooManyTokens,
-                "the file has more than {} words and signs", kMaxTokens)
+                "the file has more than {} words, signs and lines", kMaxTokens)
         .help("describe equal layers with `repeat`, or split the file with "
               "`import`");
     return false;
@@ -205,7 +207,7 @@ PrescanVerdict prescan(source::FileId file, const source::SourceSet &sources,
   std::string_view text = sources[file].text();
   if (text.size() > source::SourceSet::kMaxFileBytes) {
     emitter.report({file, 0, 0}, diag::Kind::FileTooLarge,
-                   "the file has {} bytes, more than 16 MiB", text.size());
+                   "the file has {} bytes, more than 4 MiB", text.size());
     return PrescanVerdict::Refused;
   }
   if (auto bad = source::firstInvalidUtf8(text)) {

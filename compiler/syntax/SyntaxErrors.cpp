@@ -78,11 +78,8 @@ antlr4::misc::IntervalSet expectedBy(Parser *parser,
 
 Problem problemAt(Parser *parser, const Token *found) {
   Problem problem;
-  antlr4::TokenStream &stream = *parser->getTokenStream();
-  std::size_t index = found->getTokenIndex();
   problem.found = found;
-  problem.before = index > 0 ? stream.get(index - 1) : nullptr;
-  problem.after = index + 1 < stream.size() ? stream.get(index + 1) : nullptr;
+  problem.stream = parser->getTokenStream();
   problem.context = parser->getContext();
   return problem;
 }

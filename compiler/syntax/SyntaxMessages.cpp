@@ -37,6 +37,14 @@ bool isUnit(std::string_view word) {
   return false;
 }
 
+/// Is it one of the rules whose instances a block is made of.
+bool isItemRule(std::size_t rule) {
+  return rule == PlanParser::RuleTopLevel ||
+         rule == PlanParser::RuleStatement || rule == PlanParser::RuleClause ||
+         rule == PlanParser::RuleField || rule == PlanParser::RuleClusterItem ||
+         rule == PlanParser::RuleOpClause;
+}
+
 /// The words an item of this block may start with, as the shapes list them.
 std::vector<std::string_view> wordsOf(std::size_t rule) {
   std::vector<std::string_view> out;
@@ -60,7 +68,11 @@ class Reporter {
 public:
   Reporter(const Problem &problem, const TokenPlaces &places,
            diag::Emitter &emitter)
-      : p_(problem), places_(places), emitter_(emitter) {}
+      : p_(problem), places_(places), emitter_(emitter) {
+    expected_ = p_.expected;
+    stepTo(p_.found->getTokenIndex());
+    expectListItem();
+  }
 
   void run() {
     if (reportUnitApart() || reportMisplacedBrace())
@@ -74,44 +86,81 @@ public:
   }
 
 private:
-  std::size_t found() const { return p_.found->getType(); }
-  bool expects(std::size_t type) const { return p_.expected.contains(type); }
+  /// Looks at the token with this index as the one found.
+  void stepTo(std::size_t index) {
+    found_ = p_.stream->get(index);
+    before_ = index > 0 ? p_.stream->get(index - 1) : nullptr;
+    after_ =
+        index + 1 < p_.stream->size() ? p_.stream->get(index + 1) : nullptr;
+  }
+
+  /// Lists may be empty or end in a comma, so the parser asks only for the
+  /// bracket there; people mean an item.
+  void expectListItem() {
+    if (p_.betweenItems || !isInList() || !before_)
+      return;
+    std::size_t type = before_->getType();
+    if (type != PlanParser::COMMA && type != PlanParser::LPAREN &&
+        type != PlanParser::LBRACKET)
+      return;
+    expected_.add(PlanParser::WORD);
+    if (rule() == PlanParser::RuleFormals)
+      return;
+    expected_.add(PlanParser::NUMBER);
+    expected_.add(PlanParser::LPAREN);
+  }
+
+  std::size_t found() const { return found_->getType(); }
+  bool expects(std::size_t type) const { return expected_.contains(type); }
   bool expectsExpression() const {
     return expects(PlanParser::NUMBER) && expects(PlanParser::LPAREN);
   }
+  /// Nothing more stood on the line, whatever comes on the next.
   bool atEnd() const {
-    return found() == PlanParser::NEWLINE || found() == Token::EOF;
+    bool closesNextLine = found() == PlanParser::RBRACE && before_ &&
+                          before_->getLine() < found_->getLine();
+    return found() == PlanParser::NEWLINE || found() == Token::EOF ||
+           closesNextLine;
+  }
+  std::string foundWhat() const {
+    if (atEnd() && found() != Token::EOF)
+      return "the end of the line";
+    return describe(*found_);
   }
 
   /// Where the found token stands; just after the one before it if a line or
   /// the file ended.
   SourceSpan foundSpan() const {
-    if (!atEnd() || !p_.before)
-      return places_.span(*p_.found);
-    SourceSpan span = places_.span(*p_.before);
+    if (!atEnd() || !before_)
+      return places_.span(*found_);
+    SourceSpan span = places_.span(*before_);
     return {span.file, span.end, span.end};
   }
   SourceSpan afterBefore() const {
-    SourceSpan span = places_.span(*p_.before);
+    SourceSpan span = places_.span(*before_);
     return {span.file, span.end, span.end};
   }
 
   std::string afterWhat() const {
-    if (!p_.before || p_.before->getType() == PlanParser::NEWLINE)
+    if (!before_ || before_->getType() == PlanParser::NEWLINE)
       return "";
-    return " after " + describe(*p_.before);
+    return " after " + describe(*before_);
   }
 
-  /// The nearest item the problem is in, and its shape.
+  /// How the item that the problem is in, or just after, reads.
   const Shape *shape() const {
-    for (antlr4::tree::ParseTree *at = p_.context; at; at = at->parent) {
+    antlr4::tree::ParseTree *at = p_.context;
+    if (p_.betweenItems && !at->children.empty())
+      at = at->children.back();
+    for (; at; at = at->parent) {
       auto *context = dynamic_cast<antlr4::ParserRuleContext *>(at);
-      if (!context || !context->start)
+      if (!context || !context->start || !isItemRule(context->getRuleIndex()))
         continue;
       for (const Shape &shape : kShapes)
         if (shape.rule == context->getRuleIndex() &&
             shape.word == context->start->getType())
           return &shape;
+      return nullptr;
     }
     return nullptr;
   }
@@ -121,29 +170,47 @@ private:
       builder.help("it reads `{}`", known->text);
   }
 
+  /// The rule that wanted a name, where the problem is in a name.
+  std::size_t rule() const {
+    auto *context = p_.context;
+    if (context->getRuleIndex() == PlanParser::RuleName && context->parent)
+      context = dynamic_cast<antlr4::ParserRuleContext *>(context->parent);
+    return context->getRuleIndex();
+  }
+
   bool reportUnitApart() {
-    if (!p_.before || p_.before->getType() != PlanParser::NUMBER ||
-        !isNameToken(found()) || !isUnit(p_.found->getText()) ||
+    if (!before_ || before_->getType() != PlanParser::NUMBER ||
+        !isNameToken(found()) || !isUnit(found_->getText()) ||
         expects(PlanParser::WORD))
       return false;
-    SourceSpan number = places_.span(*p_.before);
-    SourceSpan unit = places_.span(*p_.found);
+    SourceSpan number = places_.span(*before_);
+    SourceSpan unit = places_.span(*found_);
+    std::string whole = found_->getText() + rateAfter();
     emitter_
         .report(unit, Kind::UnitApart,
-                "the unit `{}` stands apart from its number",
-                p_.found->getText())
-        .help("write `{}{}`", p_.before->getText(), p_.found->getText())
+                "the unit `{}` stands apart from its number", whole)
+        .help("write `{}{}`", before_->getText(), whole)
         .fix({unit.file, number.end, unit.begin}, "");
     return true;
+  }
+
+  /// `/s` after `GB`.
+  std::string rateAfter() const {
+    std::size_t next = found_->getTokenIndex() + 2;
+    if (!after_ || after_->getType() != PlanParser::SLASH ||
+        next >= p_.stream->size() ||
+        !isNameToken(p_.stream->get(next)->getType()))
+      return "";
+    return "/" + p_.stream->get(next)->getText();
   }
 
   bool reportMisplacedBrace() {
     bool here = p_.betweenItems && found() == PlanParser::LBRACE && !sameLine();
     bool next = found() == PlanParser::NEWLINE && expects(PlanParser::LBRACE) &&
-                p_.after && p_.after->getType() == PlanParser::LBRACE;
+                after_ && after_->getType() == PlanParser::LBRACE;
     if (!here && !next)
       return false;
-    const Token &brace = here ? *p_.found : *p_.after;
+    const Token &brace = here ? *found_ : *after_;
     emitter_
         .report(places_.span(brace), Kind::MisplacedBrace,
                 "`{{` stands on a line of its own, and a newline ends what "
@@ -153,12 +220,14 @@ private:
   }
 
   bool sameLine() const {
-    return p_.before && p_.before->getType() != PlanParser::NEWLINE &&
-           p_.before->getType() != PlanParser::COMMA &&
-           p_.before->getType() != PlanParser::LBRACE;
+    return before_ && before_->getType() != PlanParser::NEWLINE &&
+           before_->getType() != PlanParser::COMMA &&
+           before_->getType() != PlanParser::LBRACE;
   }
 
   void reportBetweenItems() {
+    if (found() == PlanParser::ASSIGN && sameLine())
+      return reportEquals();
     if (sameLine())
       return reportMissingSeparator();
     switch (p_.context->getRuleIndex()) {
@@ -172,27 +241,26 @@ private:
     case PlanParser::RuleStatementBlock:
       emitter_
           .report(foundSpan(), Kind::ExpectedStatement,
-                  "expected a statement, found {}", describe(*p_.found))
+                  "expected a statement, found {}", describe(*found_))
           .help("a statement reads `NAME = VALUE`, or starts with `repeat`, "
                 "`let`, `weight`, `input` or `return`");
       return;
     default:
       emitter_.report(foundSpan(), Kind::ExpectedName,
-                      "expected the name of a field, found {}",
-                      describe(*p_.found));
+                      "expected the name of a field, found {}", foundWhat());
     }
   }
 
   void reportUnknownWord(Kind kind, std::size_t rule, std::string_view what) {
     std::vector<std::string_view> words = wordsOf(rule);
-    std::string text = p_.found->getText();
+    std::string text = found_->getText();
     auto near = diag::nearestName(text, words);
-    auto builder = emitter_.report(places_.span(*p_.found), kind, "{} {}",
-                                   describe(*p_.found), what);
+    auto builder = emitter_.report(places_.span(*found_), kind, "{} {}",
+                                   describe(*found_), what);
     if (near)
-      builder.suggest(places_.span(*p_.found), near);
+      builder.suggest(places_.span(*found_), near);
     else if (kind == Kind::UnknownDeclaration && isNameToken(found()) &&
-             p_.after && p_.after->getType() == PlanParser::ASSIGN)
+             after_ && after_->getType() == PlanParser::ASSIGN)
       builder.help("a value with a name is a `let`: `let {} = …`", text);
     else
       builder.help("known are {}", joined(words));
@@ -211,20 +279,20 @@ private:
   void reportMissingSeparator() {
     auto builder = emitter_.report(foundSpan(), Kind::MissingSeparator,
                                    "expected a new line or a comma{}, found {}",
-                                   afterWhat(), describe(*p_.found));
+                                   afterWhat(), foundWhat());
     addShape(builder);
   }
 
   bool reportBatchUnit() {
-    if (p_.context->getRuleIndex() != PlanParser::RuleBatchPart &&
-        p_.context->getRuleIndex() != PlanParser::RuleBatchLength)
+    if (rule() != PlanParser::RuleBatchPart &&
+        rule() != PlanParser::RuleBatchLength)
       return false;
     if (expectsExpression())
       return false;
     auto builder = emitter_.report(
         foundSpan(), Kind::BatchUnit, "expected {}{}, found {}",
         expects(PlanParser::OF) ? "`of`" : "`sequences` or `tokens`",
-        afterWhat(), describe(*p_.found));
+        afterWhat(), foundWhat());
     addShape(builder);
     return true;
   }
@@ -235,43 +303,55 @@ private:
       return false;
     auto builder = emitter_.report(
         foundSpan(), Kind::ReservedWord,
-        "`{}` is a reserved word and cannot be a name", p_.found->getText());
-    builder.help("choose another name, such as `{}_`", p_.found->getText());
+        "`{}` is a reserved word and cannot be a name", found_->getText());
+    builder.help("choose another name, such as `{}_`", found_->getText());
     return true;
   }
 
   bool reportSingleEquals() {
-    if (found() != PlanParser::ASSIGN || !expects(PlanParser::EQUAL))
+    bool inExpression = expects(PlanParser::EQUAL) ||
+                        expects(PlanParser::THEN) || expects(PlanParser::ELSE);
+    if (found() != PlanParser::ASSIGN || !inExpression)
       return false;
+    reportEquals();
+    return true;
+  }
+
+  void reportEquals() {
     emitter_
         .report(foundSpan(), Kind::SingleEquals,
                 "`=` cannot stand in an expression")
         .help("two values are compared with `==`")
         .fix(foundSpan(), "==");
-    return true;
   }
 
   bool reportMissingComma() {
-    if (!expects(PlanParser::COMMA) || !startsExpression(found()) ||
-        (!expects(PlanParser::RPAREN) && !expects(PlanParser::RBRACKET)))
+    bool closes = expects(PlanParser::RPAREN) || expects(PlanParser::RBRACKET);
+    if (!closes || !startsExpression(found()) || !isInList())
       return false;
     emitter_
-        .report(foundSpan(), Kind::MissingComma, "a comma is missing before {}",
-                describe(*p_.found))
-        .label(afterBefore(), "here")
+        .report(afterBefore(), Kind::MissingComma,
+                "a comma is missing before {}", describe(*found_))
         .fix(afterBefore(), ",");
     return true;
+  }
+
+  bool isInList() const {
+    return expects(PlanParser::COMMA) || rule() == PlanParser::RuleDimensions ||
+           rule() == PlanParser::RuleArguments ||
+           rule() == PlanParser::RuleFormals ||
+           dynamic_cast<PlanParser::ListExprContext *>(p_.context) != nullptr;
   }
 
   /// `f(x)` alone: an assignment that stops after its first name.
   bool reportStatement() {
     if (p_.context->getRuleIndex() != PlanParser::RuleStatement ||
-        !expects(PlanParser::ASSIGN) || !p_.before ||
-        !isNameToken(p_.before->getType()))
+        !expects(PlanParser::ASSIGN) || !p_.context->start ||
+        !isNameToken(p_.context->start->getType()))
       return false;
     emitter_
         .report(foundSpan(), Kind::ExpectedStatement,
-                "expected `=`{}, found {}", afterWhat(), describe(*p_.found))
+                "expected `=`{}, found {}", afterWhat(), foundWhat())
         .help("a statement reads `NAME = VALUE`, or starts with `repeat`, "
               "`let`, `weight`, `input` or `return`");
     return true;
@@ -286,7 +366,17 @@ private:
   }
 
   void reportExpected() {
-    Kind kind = Kind::UnexpectedToken;
+    // `shard heads, over tp`: the word expected now was taken for a name.
+    bool tooEarly = before_ && isNameToken(before_->getType()) &&
+                    expects(before_->getType()) && !expects(PlanParser::WORD);
+    if (tooEarly) {
+      stepTo(before_->getTokenIndex());
+      auto builder = emitter_.report(foundSpan(), Kind::ExpectedName,
+                                     "expected a name{}, found {}", afterWhat(),
+                                     foundWhat());
+      return addShape(builder);
+    }
+    Kind kind = Kind::ExpectedToken;
     std::string what;
     if (expectsExpression()) {
       kind = Kind::ExpectedExpression;
@@ -294,30 +384,23 @@ private:
     } else if (expects(PlanParser::WORD)) {
       kind = Kind::ExpectedName;
       what = "a name";
-    } else if (what = fixedTokens(); !what.empty()) {
-      kind = Kind::ExpectedToken;
+    } else {
+      what = fixedTokens();
     }
-    auto builder =
-        kind == Kind::UnexpectedToken
-            ? emitter_.report(foundSpan(), kind, "{} cannot stand here{}",
-                              describe(*p_.found), afterWhat())
-            : emitter_.report(foundSpan(), kind, "expected {}{}, found {}",
-                              what, afterWhat(), describe(*p_.found));
+    auto builder = emitter_.report(foundSpan(), kind, "expected {}{}, found {}",
+                                   what, afterWhat(), foundWhat());
     addShape(builder);
   }
 
-  /// "`then`", "`=`, `,` or `{`": what is expected besides operators that could
-  /// always go on; nothing if that is too much to list.
+  /// "`then`, `=` or `{`": what is expected besides operators, with which
+  /// every expression could go on.
   std::string fixedTokens() const {
     std::vector<std::string> words;
-    for (ssize_t type : p_.expected.toList()) {
-      auto token = static_cast<std::size_t>(type);
-      if (isOperator(token))
-        continue;
-      words.push_back(describe(token));
-    }
-    if (words.size() > 4)
-      return "";
+    for (ssize_t type : expected_.toList())
+      if (!isOperator(static_cast<std::size_t>(type)))
+        words.push_back(describe(static_cast<std::size_t>(type)));
+    if (words.empty())
+      return "an operator";
     std::string out;
     for (std::size_t i = 0; i < words.size(); ++i) {
       if (i != 0)
@@ -344,6 +427,10 @@ private:
   }
 
   const Problem &p_;
+  antlr4::misc::IntervalSet expected_;
+  const Token *found_ = nullptr;
+  const Token *before_ = nullptr; ///< null at the start of the file
+  const Token *after_ = nullptr;  ///< null at its end
   const TokenPlaces &places_;
   diag::Emitter &emitter_;
 };

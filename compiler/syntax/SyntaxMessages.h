@@ -12,8 +12,7 @@ namespace planc::syntax {
 /// One failure of the parser.
 struct Problem {
   const antlr4::Token *found = nullptr;
-  const antlr4::Token *before = nullptr; ///< null at the start of the file
-  const antlr4::Token *after = nullptr;  ///< null at its end
+  antlr4::TokenStream *stream = nullptr; ///< read to its end
   antlr4::misc::IntervalSet expected;    ///< tokens that could have stood there
   antlr4::ParserRuleContext *context = nullptr; ///< innermost
   bool betweenItems = false; ///< where a separator or a new item should be

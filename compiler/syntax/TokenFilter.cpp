@@ -121,11 +121,13 @@ private:
 
   void pushNewline(std::size_t nextType) {
     std::unique_ptr<Token> newline = std::move(newline_);
-    if (!newline || out_.tokens.empty() || nextType == PlanLexer::RBRACE)
+    if (!newline || out_.tokens.empty() || isCloser(nextType))
       return;
     if (!open_.empty() && open_.back().type != PlanLexer::LBRACE)
       return;
-    if (continuesLine(out_.tokens.back()->getType()))
+    // A declaration begins its own line even if the one before it is cut off.
+    if (continuesLine(out_.tokens.back()->getType()) &&
+        !(open_.empty() && beginsDeclaration(false)))
       return;
     out_.tokens.push_back(std::move(newline));
   }
@@ -197,13 +199,31 @@ private:
       else
         --match;
     }
-    if (match == 0) {
-      tell();
+    if (match == 0)
+      return closeOther(closer);
+    leaveOpen(match);
+    open_.pop_back();
+    return true;
+  }
+
+  /// A closing bracket without its own opening one: closes another in `( )` and
+  /// `[ ]`, or is left out. True if the parser may see it.
+  bool closeOther(std::size_t closer) {
+    tell();
+    bool inPlace = closer != PlanLexer::RBRACE && !open_.empty() &&
+                   open_.back().type != PlanLexer::LBRACE;
+    if (!inPlace) {
       emitter_.report(places_.span(token()), diag::Kind::UnmatchedBracket,
                       "{} closes nothing", describe(token()));
       return false;
     }
-    leaveOpen(match);
+    std::size_t wanted = closerOf(open_.back().type);
+    emitter_
+        .report(places_.span(token()), diag::Kind::UnmatchedBracket,
+                "{} cannot close {}", describe(token()),
+                describe(open_.back().type))
+        .label(open_.back().span, "opened here");
+    dynamic_cast<CommonToken &>(token()).setType(wanted);
     open_.pop_back();
     return true;
   }
@@ -259,6 +279,8 @@ private:
     std::size_t afterNext = typeAhead(2);
     bool named = isNameToken(next);
     switch (typeAhead(0)) {
+    case PlanLexer::LANGUAGE:
+      return next == PlanLexer::NUMBER;
     case PlanLexer::IMPORT:
       return next == PlanLexer::TEXT || named;
     case PlanLexer::LET:

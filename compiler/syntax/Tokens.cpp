@@ -53,6 +53,15 @@ bool startsExpression(std::size_t type) {
   }
 }
 
+namespace {
+
+std::string shortened(const std::string &text) {
+  static constexpr std::size_t kMaxLength = 60;
+  return text.size() <= kMaxLength ? text : text.substr(0, kMaxLength) + "…";
+}
+
+} // namespace
+
 std::string describe(const antlr4::Token &token) {
   switch (token.getType()) {
   case antlr4::Token::EOF:
@@ -62,7 +71,7 @@ std::string describe(const antlr4::Token &token) {
   case PlanLexer::TEXT:
     return "a text";
   default:
-    return "`" + token.getText() + "`";
+    return "`" + shortened(token.getText()) + "`";
   }
 }
 
