@@ -1,5 +1,7 @@
 #include "runtime/sim/Machine.h"
 
+#include "runtime/base/Checked.h"
+
 #include <algorithm>
 
 namespace planc::sim {
@@ -168,7 +170,8 @@ std::int64_t Machine::messageRate(const Flight &flight) const {
           if (flight.cost->links[level] > 0)
             most = std::max(most,
                             loads_[member.rankClass].links[direction][level]);
-  return cost::kWhole * cost::kWhole / most;
+  // Rounded up, so that shares that divide a duration divide it exactly.
+  return ceilDiv(cost::kWhole * cost::kWhole, most);
 }
 
 } // namespace planc::sim

@@ -1,0 +1,121 @@
+#include "tests/unit/Catch.h"
+
+#include "runtime/timeline/Queries.h"
+#include "tests/unit/sim/RandomPrograms.h"
+
+#include <tuple>
+
+using namespace planc;
+using namespace planc::test;
+using namespace planc::timeline;
+
+namespace {
+
+using sim::Contention;
+using sim::Mode;
+
+Timeline simulate(const RandomProgram &program, const sim::IssueOrder &order,
+                  Contention contention, Mode mode) {
+  Result<Timeline> timeline =
+      sim::simulate(program.set, program.costs, order, {3, contention, mode});
+  INFO((timeline ? "" : timeline.failure().text));
+  REQUIRE(timeline);
+  return *timeline;
+}
+
+auto key(const Wait &wait) {
+  return std::tuple(wait.begin, wait.splitAt, wait.end, wait.cause, wait.kind,
+                    wait.task, wait.index, wait.step);
+}
+
+auto key(const Communication &one) {
+  return std::tuple(one.begin, one.end, one.ready, one.source, one.index,
+                    one.step, one.kind);
+}
+
+/// Everything that happened, whichever way it was simulated.
+void requireEqual(const Timeline &a, const Timeline &b) {
+  REQUIRE(a.stepTime == b.stepTime);
+  for (RankClassId id : a.classes.ids()) {
+    const ClassTimeline &one = a.classes[id], &two = b.classes[id];
+    REQUIRE(one.runs.size() == two.runs.size());
+    for (std::size_t i = 0; i < one.runs.size(); ++i) {
+      REQUIRE(one.runs[i].task == two.runs[i].task);
+      REQUIRE(one.runs[i].begin == two.runs[i].begin);
+      REQUIRE(one.runs[i].end == two.runs[i].end);
+      RunInstructions x = instructionsOf(a, one.runs[i]);
+      RunInstructions y = instructionsOf(b, two.runs[i]);
+      REQUIRE(x.times.size() == y.times.size());
+      for (std::size_t k = 0; k < x.times.size(); ++k) {
+        REQUIRE(x.origin + x.times[k].begin == y.origin + y.times[k].begin);
+        REQUIRE(x.origin + x.times[k].end == y.origin + y.times[k].end);
+        REQUIRE(x.times[k].slowed == y.times[k].slowed);
+      }
+    }
+    REQUIRE(one.communications.size() == two.communications.size());
+    for (std::size_t i = 0; i < one.communications.size(); ++i)
+      REQUIRE(key(one.communications[i]) == key(two.communications[i]));
+    Window all{Duration(0), one.runs.back().end};
+    std::vector<Wait> x = waitsIn(a, id, all), y = waitsIn(b, id, all);
+    REQUIRE(x.size() == y.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      REQUIRE(key(x[i]) == key(y[i]));
+  }
+}
+
+std::size_t reusedRuns(const Timeline &timeline) {
+  std::size_t count = 0;
+  for (const ClassTimeline &one : timeline.classes)
+    for (const Run &run : one.runs)
+      count += run.isReused();
+  return count;
+}
+
+std::vector<sim::IssueOrder> ordersOf(const ProgramSet &set) {
+  sim::BucketPolicy one, size;
+  one.kind = sim::BucketPolicy::Kind::One;
+  size.kind = sim::BucketPolicy::Kind::Size;
+  size.size = Bytes(6 << 20);
+  return {sim::programIssue(set), sim::frameworkIssue(set, {}),
+          sim::frameworkIssue(set, one), sim::frameworkIssue(set, size)};
+}
+
+} // namespace
+
+TEST_CASE("reusing runs gives what simulating every instruction gives") {
+  std::size_t reused = 0, all = 0, deadlocks = 0;
+  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+    RandomProgram program = RandomPrograms(seed, {}).make();
+    CAPTURE(seed);
+    REQUIRE(program::verify(program.set) == std::vector<std::string>{});
+    for (const sim::IssueOrder &order : ordersOf(program.set)) {
+      REQUIRE(sim::verify(order, program.set) == std::vector<std::string>{});
+      for (Contention contention : {Contention::Off, Contention::On}) {
+        Timeline fast = simulate(program, order, contention, Mode::Reuse);
+        Timeline flat = simulate(program, order, contention, Mode::Flat);
+        REQUIRE(timeline::verify(flat, program.set) ==
+                std::vector<std::string>{});
+        REQUIRE(timeline::verify(fast, program.set) ==
+                std::vector<std::string>{});
+        requireEqual(fast, flat);
+        REQUIRE(reusedRuns(flat) == 0);
+        reused += reusedRuns(fast);
+        for (const ClassTimeline &one : fast.classes)
+          all += one.runs.size();
+      }
+    }
+  }
+  // The test says something only when both ways are taken often.
+  CHECK(reused > all / 10);
+  CHECK(reused < all * 9 / 10);
+  CHECK(deadlocks == 0);
+}
+
+TEST_CASE("the same program gives the same timeline, to the last byte") {
+  RandomProgram program = RandomPrograms(7, {}).make();
+  sim::IssueOrder order = sim::frameworkIssue(program.set, {});
+  CHECK(timeline::toText(simulate(program, order, Contention::On, Mode::Reuse),
+                         program.set) ==
+        timeline::toText(simulate(program, order, Contention::On, Mode::Reuse),
+                         program.set));
+}
