@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <span>
 
 namespace planc::timeline {
@@ -55,20 +57,18 @@ private:
   void printClass(RankClassId id) {
     const ClassTimeline &of = timeline_.classes[id];
     append("class {} \"{}\"\n", id.index(), set_.classes[id].name);
-    auto wait = of.waits.begin();
-    auto other = of.communications.begin();
-    for (const Run &run : of.runs) {
-      for (; other != of.communications.end() && other->begin < run.begin;
-           ++other)
-        print(*other);
-      for (; wait != of.waits.end() && wait->begin < run.begin; ++wait)
-        print(*wait);
-      print(id, run);
-    }
-    for (; wait != of.waits.end(); ++wait)
-      print(*wait);
-    for (; other != of.communications.end(); ++other)
-      print(*other);
+    std::vector<std::pair<Duration, std::function<void()>>> entries;
+    for (const Wait &wait : of.waits)
+      entries.push_back({wait.begin, [&] { print(wait); }});
+    for (const Communication &one : of.communications)
+      entries.push_back({one.begin, [&] { print(one); }});
+    for (const Run &run : of.runs)
+      entries.push_back({run.begin, [&, id] { print(id, run); }});
+    std::stable_sort(
+        entries.begin(), entries.end(),
+        [](const auto &a, const auto &b) { return a.first < b.first; });
+    for (const auto &entry : entries)
+      entry.second();
   }
 
   void print(RankClassId id, const Run &run) {
