@@ -14,10 +14,12 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kValueColumn = 12;
-constexpr std::size_t kDetailColumn = 28;
-constexpr std::size_t kBarColumn = 33;
+constexpr std::size_t kDetailColumn = 24;
+constexpr std::size_t kNumberEnd = 26;
+constexpr std::size_t kBarColumn = 29;
 constexpr std::size_t kBarCells = 20;
-constexpr std::size_t kReasonColumn = 56;
+constexpr std::size_t kReasonColumn = 51;
+constexpr std::size_t kCostColumn = 70;
 
 /// The three things that colour marks.
 enum class Mark { None, Bad, Good, Name };
@@ -175,20 +177,27 @@ void writeSpeed(Page &page, const Report &report) {
   page.endLine();
 }
 
+/// In the unit of the peak, which stands first in the line, left out.
+std::string inUnitOf(Bytes peak, Bytes bytes) {
+  const std::string first = bytesText(peak), text = bytesText(bytes);
+  const std::size_t unit = first.rfind(' '), own = text.rfind(' ');
+  return first.substr(unit) == text.substr(own) ? text.substr(0, own) : text;
+}
+
 std::string verdictText(const MemoryReport &memory) {
-  const Bytes slack = memory.slack();
+  const auto text = [&](Bytes bytes) { return inUnitOf(memory.peak(), bytes); };
   switch (memory.fit) {
   case Fit::Fits:
-    return memory.reserve.value > 0
-               ? fmt::format("fits with {} above the reserve", bytesText(slack))
-               : fmt::format("fits with {} to spare", bytesText(slack));
+    return fmt::format("fits with {} {}", text(memory.slack()),
+                       memory.reserve.value > 0 ? "above the reserve"
+                                                : "to spare");
   case Fit::Tight:
     return fmt::format("tight: {} into the reserve of {}",
-                       bytesText(Bytes(-slack.value)),
-                       bytesText(memory.reserve));
+                       text(memory.peak() + memory.reserve - memory.capacity),
+                       text(memory.reserve));
   case Fit::DoesNotFit:
     return fmt::format("does not fit: {} too much",
-                       bytesText(memory.peak() - memory.capacity));
+                       text(memory.peak() - memory.capacity));
   }
   return "";
 }
@@ -196,19 +205,19 @@ std::string verdictText(const MemoryReport &memory) {
 void writeMemory(Page &page, const MemoryReport &memory) {
   if (memory.stages.empty())
     return;
-  const StageMemory &fullest = memory.stages[memory.fullest];
+  const Bytes peak = memory.peak();
   const Mark mark = memory.fit == Fit::Fits ? Mark::Good : Mark::Bad;
-  page.put("memory").to(kValueColumn).put(bytesText(memory.peak()));
+  page.put("memory").to(kValueColumn).put(bytesText(peak));
   page.to(kDetailColumn)
-      .put(fmt::format("of {} on {}, ", bytesText(memory.capacity),
-                       oneLine(fullest.stage)))
+      .put(fmt::format("of {} on {}, ", inUnitOf(peak, memory.capacity),
+                       oneLine(memory.stages[memory.fullest].stage)))
       .put(verdictText(memory), mark);
   const auto emptiest = std::min_element(
       memory.stages.begin(), memory.stages.end(),
       [](auto &a, auto &b) { return a.peak.total() < b.peak.total(); });
-  if (emptiest->peak.total() < memory.peak())
+  if (emptiest->peak.total() < peak)
     page.put(fmt::format("; {}: {}", oneLine(emptiest->stage),
-                         bytesText(emptiest->peak.total())));
+                         inUnitOf(peak, emptiest->peak.total())));
   page.endLine();
   if (!memory.remedy.empty()) {
     page.to(kDetailColumn).put(memory.remedy);
@@ -235,7 +244,7 @@ void writeConversion(Page &page, const Report &report) {
   if (!report.printedPeak)
     return;
   page.to(2).put("at the printed peak");
-  page.right(percentage(report.mfu(Convention::Exact)), kBarColumn - 3);
+  page.right(percentage(report.mfu(Convention::Exact)), kNumberEnd);
   page.to(kBarColumn)
       .put(fmt::format("MFU by {:.1f} TFLOP/s, not by {:.1f} of {}",
                        report.printedPeak->rate.toDouble() / 1e12,
@@ -256,7 +265,7 @@ void writeWaterfall(Page &page, const Report &report) {
       continue;
     page.to(2).put(wordsOf(static_cast<Cause>(i)));
     page.right(fmt::format("{:.1f}", static_cast<double>(permille[i]) / 10.0),
-               kBarColumn - 3);
+               kNumberEnd);
     page.to(kBarColumn).put(barOf(permille[i], largest));
     page.to(kReasonColumn).put(oneLine(report.reasons[i]));
     page.endLine();
@@ -298,7 +307,7 @@ void writeLines(Page &page, const Report &report) {
     page.right(here ? std::to_string(line.place.line)
                     : shortenedAtStart(placeText(line.place), 24),
                4, Mark::Name);
-    page.to(6).put(shortened(clauseText(line.text), 62)).to(70, 2);
+    page.to(6).put(shortened(clauseText(line.text), 62)).to(kCostColumn);
     page.put(fmt::format("{} {}", durationText(cost), line.what));
     page.endLine();
   }
@@ -317,6 +326,8 @@ std::string metricText(std::string_view metric, double value) {
 }
 
 void writeExpectations(Page &page, const Report &report) {
+  if (!report.expectations.empty())
+    page.endLine();
   bool first = true;
   for (const ExpectationResult &row : report.expectations) {
     using Verdict = ExpectationResult::Verdict;

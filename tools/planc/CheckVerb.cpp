@@ -1,0 +1,45 @@
+// planc check FILE: reads and checks, compiles nothing.
+#include "runtime/report/Writers.h"
+#include "tools/planc/PlanFile.h"
+#include "tools/planc/Terminal.h"
+
+namespace planc::tool {
+
+namespace cl = llvm::cl;
+
+namespace {
+
+enum class Format { Text, Json };
+
+struct CheckOptions {
+  cl::SubCommand verb{"check", "read and check, compile nothing"};
+  PlanOptions plan{verb};
+  cl::opt<Format> format{
+      "format",
+      cl::desc("form of the diagnostics"),
+      cl::sub(verb),
+      cl::cat(tool::options()),
+      cl::init(Format::Text),
+      cl::values(clEnumValN(Format::Text, "text", "for people"),
+                 clEnumValN(Format::Json, "json", "for programs"))};
+};
+
+} // namespace
+
+int runCheck(Arguments arguments) {
+  static CheckOptions options;
+  if (!parseArguments(arguments, options.verb))
+    return kUsage;
+  const auto session = options.plan.session();
+  if (!session)
+    return kUsage;
+  driver::Session compile(*session);
+  const driver::Outcome outcome = compile.check();
+  printDiagnostics(compile);
+  if (options.format == Format::Json &&
+      !writeOutput("", report::toJson(statusOf(outcome), rowsOf(compile))))
+    return kUsage;
+  return driver::exitCode(outcome);
+}
+
+} // namespace planc::tool

@@ -1,0 +1,118 @@
+// planc report FILE: what a step costs and why.
+#include "runtime/report/Writers.h"
+#include "tools/planc/PlanFile.h"
+#include "tools/planc/Terminal.h"
+
+#include <charconv>
+
+namespace planc::tool {
+
+namespace cl = llvm::cl;
+
+namespace {
+
+enum class Format { Text, Json, Markdown };
+enum class ColorChoice { Auto, Always, Never };
+
+struct ReportOptions {
+  cl::SubCommand verb{"report", "what a step costs and why"};
+  PlanOptions plan{verb};
+  cl::opt<Format> format{
+      "format",
+      cl::desc("form of the report"),
+      cl::sub(verb),
+      cl::cat(tool::options()),
+      cl::init(Format::Text),
+      cl::values(clEnumValN(Format::Text, "text", "for people"),
+                 clEnumValN(Format::Json, "json", "for programs"),
+                 clEnumValN(Format::Markdown, "markdown", "for reviews"))};
+  cl::opt<std::string> output{"o", cl::desc("write to FILE"),
+                              cl::value_desc("FILE"), cl::sub(verb),
+                              cl::cat(tool::options())};
+  cl::opt<std::string> peak{
+      "peak", cl::desc("print MFU against another peak, e.g. 2PFLOP/s"),
+      cl::value_desc("RATE"), cl::sub(verb), cl::cat(tool::options())};
+  cl::opt<ColorChoice> color{
+      "color",
+      cl::desc("colour in text"),
+      cl::sub(verb),
+      cl::cat(tool::options()),
+      cl::init(ColorChoice::Auto),
+      cl::values(clEnumValN(ColorChoice::Auto, "auto", "on a terminal"),
+                 clEnumValN(ColorChoice::Always, "always", ""),
+                 clEnumValN(ColorChoice::Never, "never", ""))};
+};
+
+/// `989.4TFLOP/s` in FLOPs per second.
+std::optional<double> rateOf(std::string_view text) {
+  double value = 0;
+  const char *end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
+  if (error != std::errc())
+    return std::nullopt;
+  if (unit == "PFLOP/s")
+    value *= 1e15;
+  else if (unit == "TFLOP/s")
+    value *= 1e12;
+  else if (unit == "GFLOP/s")
+    value *= 1e9;
+  else
+    return std::nullopt;
+  // Rates are 64-bit whole numbers.
+  return value >= 1 && value < 9e18 ? std::optional(value) : std::nullopt;
+}
+
+report::Color colorOf(const ReportOptions &options) {
+  const bool isColored =
+      options.color == ColorChoice::Always ||
+      (options.color == ColorChoice::Auto && options.output.empty() &&
+       wantsColor(Channel::Output));
+  return isColored ? report::Color::Always : report::Color::Never;
+}
+
+/// Empty where a form has nothing to say without a report.
+std::string written(const ReportOptions &options,
+                    const driver::Session &session) {
+  const report::Report *made = session.report();
+  if (options.format == Format::Json) {
+    const auto rows = rowsOf(session);
+    if (made == nullptr)
+      return report::toJson(statusOf(session.outcome()), rows);
+    report::Report whole = *made;
+    whole.diagnostics = rows;
+    return report::toJson(whole);
+  }
+  if (made == nullptr)
+    return "";
+  return options.format == Format::Markdown
+             ? report::toMarkdown(*made)
+             : report::toText(*made, {colorOf(options)});
+}
+
+} // namespace
+
+int runReport(Arguments arguments) {
+  static ReportOptions options;
+  if (!parseArguments(arguments, options.verb))
+    return kUsage;
+  auto session = options.plan.session();
+  if (!session)
+    return kUsage;
+  if (!options.peak.empty()) {
+    session->peakFlopsPerSecond = rateOf(options.peak);
+    if (!session->peakFlopsPerSecond)
+      return usageError("--peak wants a rate such as 989.4TFLOP/s or 2PFLOP/s, "
+                        "found '" +
+                        options.peak + "'");
+  }
+  driver::Session compile(*session);
+  const driver::Outcome outcome = compile.run();
+  printDiagnostics(compile);
+  const std::string text = written(options, compile);
+  if (!text.empty() && !writeOutput(options.output, text))
+    return kUsage;
+  return driver::exitCode(outcome);
+}
+
+} // namespace planc::tool

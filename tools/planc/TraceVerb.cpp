@@ -1,0 +1,37 @@
+// planc trace FILE -o t.json: the timeline, for Perfetto.
+#include "tools/planc/PlanFile.h"
+#include "tools/planc/Terminal.h"
+
+namespace planc::tool {
+
+namespace cl = llvm::cl;
+
+namespace {
+
+struct TraceVerbOptions {
+  cl::SubCommand verb{"trace", "the timeline, for ui.perfetto.dev"};
+  PlanOptions plan{verb};
+  cl::opt<std::string> output{"o", cl::desc("write to FILE"),
+                              cl::value_desc("FILE"), cl::sub(verb),
+                              cl::cat(tool::options())};
+};
+
+} // namespace
+
+int runTrace(Arguments arguments) {
+  static TraceVerbOptions options;
+  if (!parseArguments(arguments, options.verb))
+    return kUsage;
+  const auto session = options.plan.session();
+  if (!session)
+    return kUsage;
+  driver::Session compile(*session);
+  const driver::Outcome outcome = compile.run();
+  printDiagnostics(compile);
+  if (compile.report() != nullptr &&
+      !writeOutput(options.output, compile.trace()))
+    return kUsage;
+  return driver::exitCode(outcome);
+}
+
+} // namespace planc::tool

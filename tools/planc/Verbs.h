@@ -1,0 +1,27 @@
+// The verbs of the command line. Each parses its own arguments, so that only
+// the options of the verb that runs exist.
+#pragma once
+
+#include <string_view>
+
+namespace planc::tool {
+
+/// Everything after the program's name, the verb first, as llvm::cl wants it.
+struct Arguments {
+  int count = 0;
+  const char *const *values = nullptr;
+};
+
+struct Verb {
+  std::string_view name, operand, summary;
+  int (*run)(Arguments arguments); ///< gives the exit code
+};
+
+int runReport(Arguments arguments);
+int runCheck(Arguments arguments);
+int runEmit(Arguments arguments);
+int runTrace(Arguments arguments);
+int runExplain(Arguments arguments);
+int runVersion(Arguments arguments);
+
+} // namespace planc::tool
