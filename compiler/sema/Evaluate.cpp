@@ -63,13 +63,7 @@ Value Evaluator::evaluateInner(const ast::Expr &expr) {
   case ast::ExprKind::Call:
     return evaluateCall(*llvm::cast<ast::CallExpr>(&expr));
   case ast::ExprKind::Index:
-    if (host_)
-      return host_->declareWeight(*llvm::cast<ast::IndexExpr>(&expr));
-    elaboration_.emitter().report(
-        expr.span, Kind::TypeMismatch,
-        "a weight `{}` stands where a constant is expected",
-        elaboration_.text(expr.span));
-    return Poison();
+    return evaluateIndex(*llvm::cast<ast::IndexExpr>(&expr));
   case ast::ExprKind::At:
   case ast::ExprKind::Per:
     elaboration_.emitter().report(expr.span, Kind::TypeMismatch,
@@ -256,6 +250,34 @@ Value Evaluator::evaluateCall(const ast::CallExpr &expr) {
   return Poison();
 }
 
+/// A weight in a model; elsewhere the first of a cluster, `h100_pods[gpus]`.
+Value Evaluator::evaluateIndex(const ast::IndexExpr &expr) {
+  if (host_)
+    return host_->declareWeight(expr);
+  ast::NameExpr name;
+  name.kind = ast::ExprKind::Name;
+  name.span = expr.name.span;
+  name.name = {{&expr.name, 1}, expr.name.span};
+  Value value = evaluate(name);
+  if (value.isPoison())
+    return value;
+  auto *decl = value.as<DeclValue>();
+  auto *cluster = decl ? llvm::dyn_cast<ast::ClusterDecl>(decl->decl) : nullptr;
+  if (!cluster || expr.dimensions.names.size() != 1) {
+    elaboration_.emitter().report(expr.span, Kind::TypeMismatch,
+                                  "`{}` is no constant",
+                                  elaboration_.text(expr.span));
+    return Poison();
+  }
+  const ast::Name &count = expr.dimensions.names.front();
+  name.span = count.span;
+  name.name = {{&count, 1}, count.span};
+  auto accelerators = integer(name, "a number of accelerators");
+  if (!accelerators)
+    return Poison();
+  return ClusterValue{cluster, decl->home, accelerators, count.span};
+}
+
 Value Evaluator::evaluateFunction(const ast::CallExpr &expr) {
   std::vector<Value> arguments;
   for (const ast::Argument &argument : expr.arguments) {
@@ -361,6 +383,14 @@ std::string_view Evaluator::word(const ast::Name &name) {
       value = elaboration_.valueOf(symbol, name.span);
   auto *found = value.as<Word>();
   return found ? found->text : name.text;
+}
+
+Value Evaluator::valueOrWord(const ast::Expr &expr) {
+  auto *name = llvm::dyn_cast<ast::NameExpr>(&expr);
+  if (name && name->name.isSimple() && !file_->find(name->name) &&
+      !(locals_ && locals_->find(name->name.first())))
+    return Word{name->name.first()};
+  return evaluate(expr);
 }
 
 std::optional<DimensionName>

@@ -47,6 +47,9 @@ public:
   /// The same for a name that is no expression.
   std::string_view word(const ast::Name &name);
 
+  /// The value, or the name itself as a word where nothing is called so.
+  Value valueOrWord(const ast::Expr &expr);
+
   /// What an argument is called as a dimension where it is passed by name.
   std::optional<DimensionName> dimensionName(const ast::Expr &expr) const;
 
@@ -69,6 +72,7 @@ private:
   Value evaluateLogic(const ast::BinaryExpr &expr);
   Value evaluateIf(const ast::IfExpr &expr);
   Value evaluateCall(const ast::CallExpr &expr);
+  Value evaluateIndex(const ast::IndexExpr &expr);
   Value evaluateFunction(const ast::CallExpr &expr);
   void reportUnknown(const ast::QualifiedName &name);
 

@@ -1,0 +1,372 @@
+#include "compiler/sema/ClusterBuilder.h"
+
+#include "compiler/sema/Fields.h"
+#include "runtime/base/Checked.h"
+
+#include "llvm/Support/Casting.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace planc::sema {
+
+using diag::Kind;
+using hardware::Accelerator;
+using hardware::Cluster;
+using hardware::Level;
+
+namespace {
+
+std::int64_t whole(double value) { return std::llround(value); }
+
+/// Constants.def says the unit of a constant in its help text.
+Bounds boundsOf(std::string_view name, std::string_view help) {
+  Bounds bounds;
+  constexpr std::string_view kInSeconds = "; seconds";
+  if (help.size() > kInSeconds.size() &&
+      help.substr(help.size() - kInSeconds.size()) == kInSeconds)
+    bounds.dimension = kSeconds;
+  else if (help.substr(0, 5) == "bytes")
+    bounds.dimension = kBytes;
+  if (name.find("efficiency") != std::string_view::npos)
+    bounds.most = 1;
+  return bounds;
+}
+
+class ClusterBuilder {
+public:
+  ClusterBuilder(Elaboration &elaboration, const FileScope &home)
+      : elaboration_(elaboration), evaluator_(elaboration, home, nullptr) {}
+
+  std::optional<Cluster> build(const ast::ClusterDecl &decl);
+  std::optional<Accelerator> build(const ast::AcceleratorDecl &decl);
+
+private:
+  FieldReader number(std::string_view name, double &out, Bounds bounds);
+  FieldReader unsupported(std::string_view name);
+  bool readPeaks(const ast::Field &field, Accelerator &out);
+  bool readMemory(const ast::Field &field, Accelerator &out);
+  bool readAccelerator(const ast::Field &field, Cluster &out);
+  bool readFailures(const ast::Field &field, Cluster &out);
+  std::optional<Level> buildLevel(const ast::Level &level);
+  bool require(std::span<const ast::Field> fields, std::string_view name,
+               const ast::Name &where);
+  bool checkWhole(const ast::ClusterDecl &decl, const Cluster &cluster);
+
+  diag::Emitter &emitter() { return elaboration_.emitter(); }
+
+  Elaboration &elaboration_;
+  Evaluator evaluator_;
+};
+
+FieldReader ClusterBuilder::number(std::string_view name, double &out,
+                                   Bounds bounds) {
+  return {name, [this, &out, bounds](const ast::Field &field) {
+            auto value = readNumber(evaluator_, field, bounds);
+            out = value.value_or(out);
+            return value.has_value();
+          }};
+}
+
+FieldReader ClusterBuilder::unsupported(std::string_view name) {
+  return {name, [this](const ast::Field &field) {
+            emitter().report(field.span, Kind::Unsupported,
+                             "planc does not take `{}` into account yet",
+                             field.name.text);
+            return false;
+          }};
+}
+
+bool ClusterBuilder::require(std::span<const ast::Field> fields,
+                             std::string_view name, const ast::Name &where) {
+  for (const ast::Field &field : fields)
+    if (field.name.text == name)
+      return true;
+  emitter().report(where.span, Kind::MissingField, "`{}` has no `{}`",
+                   where.text, name);
+  return false;
+}
+
+// --- accelerators ------------------------------------------------------------
+
+bool ClusterBuilder::readPeaks(const ast::Field &field, Accelerator &out) {
+  for (const ast::Argument &argument : field.values) {
+    auto precision = precisionFromName(argument.name.text);
+    if (!argument.name.isPresent() || argument.isDropped() || !precision) {
+      emitter()
+          .report(argument.span, Kind::UnknownWord,
+                  "`{}` is no number format with its peak",
+                  elaboration_.text(argument.span))
+          .help("as in `peak bf16 = 989.4TFLOP/s`; formats are fp32, bf16, "
+                "fp16, fp8, int8");
+      return false;
+    }
+    auto known = std::find_if(out.peaks.begin(), out.peaks.end(),
+                              [&](const hardware::Peak &peak) {
+                                return peak.precision == *precision;
+                              });
+    if (known != out.peaks.end()) {
+      emitter().report(argument.span, Kind::DuplicateField,
+                       "the peak of `{}` stands twice", argument.name.text);
+      return false;
+    }
+    auto rate =
+        readNumber(evaluator_, *argument.value, "a peak", {kFlopRate, 1});
+    if (!rate)
+      return false;
+    out.peaks.push_back({*precision, FlopRate(whole(*rate))});
+  }
+  return true;
+}
+
+bool ClusterBuilder::readMemory(const ast::Field &field, Accelerator &out) {
+  const ast::Expr *value = singleValue(elaboration_, field);
+  if (!value)
+    return false;
+  auto *at = llvm::dyn_cast<ast::AtExpr>(value);
+  if (!at) {
+    emitter()
+        .report(value->span, Kind::TypeMismatch,
+                "`memory` takes a size and a speed")
+        .help("as in `memory 79.6GiB at 3.35TB/s`");
+    return false;
+  }
+  auto size = readNumber(evaluator_, *at->value, "a memory", {kBytes, 1});
+  auto speed =
+      readNumber(evaluator_, *at->at, "a memory's speed", {kByteRate, 1});
+  if (!size || !speed)
+    return false;
+  out.memory = Bytes(whole(*size));
+  out.bandwidth = ByteRate(whole(*speed));
+  return true;
+}
+
+std::optional<Accelerator>
+ClusterBuilder::build(const ast::AcceleratorDecl &decl) {
+  Accelerator out;
+  out.name = std::string(decl.name.text);
+  std::vector<FieldReader> readers = {
+      {"peak", [&](const ast::Field &f) { return readPeaks(f, out); }},
+      {"memory", [&](const ast::Field &f) { return readMemory(f, out); }},
+      {"units",
+       [&](const ast::Field &f) {
+         const ast::Expr *value = singleValue(elaboration_, f);
+         auto units = value ? evaluator_.atLeast(*value, "`units`", 1)
+                            : std::optional<std::int64_t>();
+         out.units = units.value_or(out.units);
+         return units.has_value();
+       }},
+      number("power", out.watts, {kPower}),
+#define PLANC_ACCELERATOR_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                \
+  number(NAME, out.constants.MEMBER, boundsOf(NAME, HELP)),
+#include "runtime/hardware/Constants.def"
+  };
+  std::string where = fmt::format("the accelerator `{}`", out.name);
+  bool isSound = readFields(elaboration_, where, decl.fields, readers);
+  isSound = require(decl.fields, "peak", decl.name) && isSound;
+  isSound = require(decl.fields, "memory", decl.name) && isSound;
+  return isSound ? std::optional(out) : std::nullopt;
+}
+
+// --- clusters ----------------------------------------------------------------
+
+bool ClusterBuilder::readAccelerator(const ast::Field &field, Cluster &out) {
+  const ast::Expr *value = singleValue(elaboration_, field);
+  if (!value)
+    return false;
+  Value found = evaluator_.evaluate(*value);
+  if (found.isPoison())
+    return false;
+  auto *decl = found.as<DeclValue>();
+  auto *accelerator =
+      decl ? llvm::dyn_cast<ast::AcceleratorDecl>(decl->decl) : nullptr;
+  if (!accelerator) {
+    emitter().report(value->span, Kind::WrongKind,
+                     "`{}` is {}, not an accelerator",
+                     elaboration_.text(value->span), describeType(found));
+    return false;
+  }
+  auto built = ClusterBuilder(elaboration_, *decl->home).build(*accelerator);
+  if (built)
+    out.accelerator = *built;
+  return built.has_value();
+}
+
+bool ClusterBuilder::readFailures(const ast::Field &field, Cluster &out) {
+  const ast::Expr *value = singleValue(elaboration_, field);
+  if (!value)
+    return false;
+  auto *per = llvm::dyn_cast<ast::PerExpr>(value);
+  if (!per || !per->population) {
+    emitter()
+        .report(value->span, Kind::TypeMismatch,
+                "`failures` takes a count, a time and a number of "
+                "accelerators")
+        .help("as in `failures 419 per 54d of 16384`");
+    return false;
+  }
+  auto count = readNumber(evaluator_, *per->count, "a count of failures", {});
+  auto time = readNumber(evaluator_, *per->time, "the time of failures",
+                         {kSeconds, 0, 9.2e18, true});
+  auto of = readNumber(evaluator_, *per->population,
+                       "the accelerators of failures", {kNoDimension, 1});
+  if (!count || !time || !of)
+    return false;
+  out.failures = hardware::Failures{*count, *time, *of};
+  return true;
+}
+
+std::optional<Level> ClusterBuilder::buildLevel(const ast::Level &level) {
+  Level out;
+  out.name = std::string(level.name.text);
+  std::string where = fmt::format("the level `{}`", out.name);
+  auto size = evaluator_.atLeast(*level.size, where, 1);
+  double link = 0, latency = 0;
+  std::vector<FieldReader> readers = {
+      number("link", link, {kByteRate, 1}),
+      number("latency", latency, {kSeconds, 0, 1e6}),
+      {"in_network_reduction",
+       [&](const ast::Field &f) {
+         const ast::Expr *value = singleValue(elaboration_, f);
+         auto on = value ? evaluator_.boolean(*value, "`in_network_reduction`")
+                         : std::optional<bool>();
+         out.inNetworkReduction = on.value_or(false);
+         return on.has_value();
+       }},
+      number("oversubscription", out.oversubscription, {kNoDimension, 1, 1e6}),
+      unsupported("rails"),
+      unsupported("algorithms"),
+      unsupported("torus"),
+#define PLANC_LEVEL_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                      \
+  number(NAME, out.constants.MEMBER, boundsOf(NAME, HELP)),
+#include "runtime/hardware/Constants.def"
+  };
+  bool isSound = readFields(elaboration_, where, level.fields, readers);
+  isSound = require(level.fields, "link", level.name) && isSound;
+  if (!isSound || !size)
+    return std::nullopt;
+  out.of = *size;
+  out.link = ByteRate(whole(link));
+  constexpr double kPicoseconds = 1e12;
+  out.latency = Duration(whole(latency * kPicoseconds));
+  return out;
+}
+
+std::optional<Cluster> ClusterBuilder::build(const ast::ClusterDecl &decl) {
+  Cluster out;
+  out.name = std::string(decl.name.text);
+  double reserve = 0, pricePerSecond = 0;
+  std::vector<FieldReader> readers = {
+      {"accelerator",
+       [&](const ast::Field &f) { return readAccelerator(f, out); }},
+      {"failures", [&](const ast::Field &f) { return readFailures(f, out); }},
+      number("reserve", reserve, {kBytes}),
+      number("price", pricePerSecond, {kPricePerTime}),
+      unsupported("host_memory"),
+      unsupported("jitter"),
+  };
+  std::string where = fmt::format("the cluster `{}`", out.name);
+  bool isSound = readFields(elaboration_, where, decl.fields, readers);
+  isSound = require(decl.fields, "accelerator", decl.name) && isSound;
+  for (const ast::Level &level : decl.levels) {
+    bool isNew = std::none_of(
+        out.levels.begin(), out.levels.end(),
+        [&](const Level &other) { return other.name == level.name.text; });
+    if (!isNew) {
+      emitter().report(level.name.span, Kind::DuplicateField,
+                       "two levels are called `{}`", level.name.text);
+      isSound = false;
+    }
+    auto built = buildLevel(level);
+    isSound = isSound && built;
+    if (built)
+      out.levels.push_back(*built);
+  }
+  if (decl.levels.empty()) {
+    emitter()
+        .report(decl.name.span, Kind::MissingField, "`{}` has no level",
+                out.name)
+        .help("as in `level node of 8 {{ link 450GB/s, latency 1.5us }}`");
+    isSound = false;
+  }
+  out.reserve = Bytes(whole(reserve));
+  constexpr double kSecondsPerHour = 3600;
+  out.pricePerHour = pricePerSecond * kSecondsPerHour;
+  if (!isSound || !checkWhole(decl, out))
+    return std::nullopt;
+  return out;
+}
+
+bool ClusterBuilder::checkWhole(const ast::ClusterDecl &decl,
+                                const Cluster &cluster) {
+  std::optional<std::int64_t> size = 1;
+  for (const Level &level : cluster.levels)
+    if (size)
+      size = checkedMul(*size, level.of);
+  if (!size) {
+    emitter().report(decl.name.span, Kind::NumberOutOfRange,
+                     "`{}` has more accelerators than 64 bits count",
+                     cluster.name);
+    return false;
+  }
+  if (cluster.reserve > cluster.accelerator.memory) {
+    emitter().report(
+        decl.name.span, Kind::ValueOutOfRange,
+        "the reserve of `{}` is more than the accelerator's {}", cluster.name,
+        formatQuantity(cluster.accelerator.memory.toDouble(), kBytes));
+    return false;
+  }
+  return true;
+}
+
+} // namespace
+
+std::optional<Cluster> buildCluster(Elaboration &elaboration,
+                                    const ast::ClusterDecl &cluster,
+                                    const FileScope &home) {
+  return ClusterBuilder(elaboration, home).build(cluster);
+}
+
+std::optional<Taken> takeFirst(Elaboration &elaboration, const Cluster &cluster,
+                               std::optional<std::int64_t> count,
+                               source::SourceSpan span) {
+  std::int64_t size = cluster.size();
+  std::int64_t wanted = count.value_or(size);
+  if (wanted < 1) {
+    elaboration.emitter().report(span, Kind::ValueOutOfRange,
+                                 "{} accelerators; a plan takes at least 1",
+                                 wanted);
+    return std::nullopt;
+  }
+  if (wanted > size) {
+    elaboration.emitter()
+        .report(span, Kind::TooFewAccelerators,
+                "{} accelerators of `{}`, which has {}", wanted, cluster.name,
+                size)
+        .help("take {} or fewer, or give its outermost level more groups",
+              size);
+    return std::nullopt;
+  }
+  std::size_t reached = 0;
+  while (cluster.groupSize(reached) < wanted)
+    ++reached;
+  // Groups of the level inside the outermost one reached; the last may be
+  // taken in part, but only in whole groups of the level inside it.
+  std::int64_t group =
+      reached == 0 ? cluster.groupSize(0) : cluster.groupSize(reached - 1);
+  std::int64_t inner = reached < 2 ? 1 : cluster.groupSize(reached - 2);
+  if (wanted % inner != 0) {
+    std::int64_t below = wanted / inner * inner;
+    elaboration.emitter()
+        .report(span, Kind::PartialGroup,
+                "{} accelerators are no whole `{}`s of {}", wanted,
+                cluster.levels[reached - 2].name, inner)
+        .help("{} or {} would be", below, below + inner);
+    return std::nullopt;
+  }
+  return Taken{wanted, ceilDiv(wanted, group) * group - wanted};
+}
+
+} // namespace planc::sema

@@ -1,0 +1,388 @@
+#include "compiler/sema/Constraints.h"
+
+#include "runtime/base/Checked.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace planc::sema {
+
+using diag::Kind;
+using source::SourceSpan;
+
+namespace {
+
+bool contains(const ops::Dims &dims, ops::DimId dim) {
+  return std::find(dims.begin(), dims.end(), dim) != dims.end();
+}
+
+bool contains(const std::vector<AxisId> &axes, AxisId axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+/// `1, 2, 4 or 8`
+std::string listOf(const std::vector<std::int64_t> &values) {
+  std::string out;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    out += (i == 0                   ? ""
+            : i + 1 == values.size() ? " or "
+                                     : ", ") +
+           std::to_string(values[i]);
+  return out;
+}
+
+/// All divisors up to `most`, the least first.
+std::vector<std::int64_t> divisorsUpTo(std::int64_t n, std::int64_t most) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t d = 1; d <= most && d <= n; ++d)
+    if (n % d == 0)
+      out.push_back(d);
+  return out;
+}
+
+std::int64_t nearestOf(const std::vector<std::int64_t> &values,
+                       std::int64_t wanted) {
+  return *std::min_element(
+      values.begin(), values.end(), [&](std::int64_t a, std::int64_t b) {
+        return std::llabs(a - wanted) < std::llabs(b - wanted);
+      });
+}
+
+/// A search no longer than this is worth a better message.
+constexpr std::int64_t kMostTried = 4096;
+
+} // namespace
+
+bool Constraints::check() {
+  bool isSound = checkAxes();
+  isSound = checkListed() && isSound;
+  isSound = setBatch() && isSound;
+  if (!isSound)
+    return false;
+  isSound = checkPositions();
+  for (const HeadPair &pair : headPairs())
+    isSound = checkHeads(pair) && isSound;
+  isSound = checkDivisible() && isSound;
+  isSound = checkPipeline() && isSound;
+  return isSound && checkSizes();
+}
+
+// --- axes --------------------------------------------------------------------
+
+bool Constraints::checkAxes() {
+  bool isSound = true;
+  for (AxisId id : plan_.mesh.axes.ids()) {
+    const Axis &axis = plan_.mesh.axes[id];
+    bool isCut = !plan_.lists[id].list.empty();
+    const StateSharding *state = nullptr;
+    for (const StateSharding *each :
+         {&plan_.optimizerState, &plan_.gradients, &plan_.parameters})
+      if (contains(each->axes, id))
+        state = each;
+    bool isPipeline = plan_.pipeline && plan_.pipeline->axis == id;
+    if (!isCut && !state && !isPipeline) {
+      elaboration_.emitter()
+          .report(spanOf(axis.origin), Kind::AxisUnused,
+                  "the axis `{}` stands in no clause", axis.name)
+          .help("`shard batch over {}` makes it data parallel", axis.name);
+      isSound = false;
+    } else if (isPipeline && (isCut || state)) {
+      OriginId clause = isCut ? plan_.lists[id].clause : state->clause;
+      elaboration_.emitter()
+          .report(spanOf(clause), Kind::AxisUsedTwice,
+                  "`{}` is the pipeline's axis and cuts nothing else",
+                  axis.name)
+          .note(spanOf(plan_.pipeline->clause), "the pipeline is here");
+      isSound = false;
+    }
+  }
+  return isSound;
+}
+
+bool Constraints::checkListed() {
+  bool isSound = true;
+  for (const AxisList &list : plan_.lists)
+    for (const ListedDim &listed : list.list)
+      if (listed.dims.empty())
+        isSound = checkUnknown(listed) && isSound;
+  return isSound;
+}
+
+bool Constraints::checkUnknown(const ListedDim &listed) {
+  std::vector<std::string_view> names;
+  std::set<std::string> shown;
+  for (const ops::Dim &dim : model_.dims) {
+    names.push_back(dim.name);
+    shown.insert(dim.name);
+  }
+  bool isKnown = false;
+  for (const Binding &formal : text_.model->formals.bindings)
+    isKnown = isKnown || formal.name == listed.text;
+  std::string list;
+  for (const std::string &name : shown)
+    list += (list.empty() ? "" : ", ") + name;
+  if (isKnown || text_.hasFormals) {
+    elaboration_.emitter().report(spanOf(listed.origin), Kind::DimensionIdle,
+                                  "no tensor of `{}` has a dimension `{}`",
+                                  model_.name, listed.text);
+    return true;
+  }
+  elaboration_.emitter()
+      .report(spanOf(listed.origin), Kind::DimensionNotInModel,
+              "no tensor of `{}` has a dimension `{}`", model_.name,
+              listed.text)
+      .help("there are {}", list)
+      .suggest(spanOf(listed.origin), diag::nearestName(listed.text, names));
+  return false;
+}
+
+// --- batch -------------------------------------------------------------------
+
+bool Constraints::setBatch() {
+  Batch &batch = plan_.batch;
+  std::int64_t ways = 1; // divides the accelerators, so it fits
+  std::string axes;
+  for (AxisId id : plan_.mesh.axes.ids())
+    for (const ListedDim &listed : plan_.lists[id].list)
+      if (contains(listed.dims, model_.batch)) {
+        ways *= plan_.mesh.axes[id].size;
+        axes += fmt::format("{}{} = {}", axes.empty() ? "" : ", ",
+                            plan_.mesh.axes[id].name, plan_.mesh.axes[id].size);
+        break;
+      }
+  auto step = checkedMul(ways, batch.micro);
+  if (step && batch.sequences % *step == 0) {
+    batch.microBatches = batch.sequences / *step;
+    model_.dims[model_.batch].size = *step;
+    model_.dims[model_.seq].size = batch.sequenceLength;
+    return true;
+  }
+  auto builder = elaboration_.emitter().report(
+      spanOf(batch.clause), Kind::BatchNotDivisible,
+      "{} sequences cannot be shared by {} ranks in micro-batches of {}",
+      batch.sequences, ways, batch.micro);
+  if (!axes.empty())
+    std::move(builder).note(text_.meshClause, "`batch` is cut over {}", axes);
+  if (!step)
+    return false;
+  std::int64_t below = batch.sequences / *step * *step;
+  auto above = checkedAdd(below, *step);
+  if (below == 0)
+    std::move(builder).help("{} sequences would do", *step);
+  else if (above)
+    std::move(builder).help("{} or {} sequences would do", below, *above);
+  std::int64_t share = batch.sequences / ways;
+  if (batch.sequences % ways == 0) {
+    auto sizes = divisorsUpTo(share, std::min(share, kMostTried));
+    std::move(builder).help(
+        "micro may be {}",
+        listOf({sizes.begin(), sizes.begin() + std::min<std::ptrdiff_t>(
+                                                   8, std::ssize(sizes))}));
+  }
+  return false;
+}
+
+/// Learned positions end somewhere.
+bool Constraints::checkPositions() {
+  std::int64_t length = plan_.batch.sequenceLength;
+  for (const ops::Body &body : model_.bodies)
+    for (const ops::Op &op : body.forward) {
+      if (op.kind != ops::OpKind::Embed)
+        continue;
+      const ops::Value &indices = body.values[op.operands[0]];
+      const ops::Value &table = body.values[op.operands[1]];
+      const ops::Dim &rows = model_.dims[table.dims.front()];
+      if (indices.dims != ops::Dims{model_.seq} || rows.size >= length)
+        continue;
+      elaboration_.emitter()
+          .report(spanOf(plan_.batch.clause), Kind::ValueOutOfRange,
+                  "sequences of {} tokens; `{}` has {} positions", length,
+                  model_.name, rows.size)
+          .note(spanOf(rows.origin), "`{}` is {} here", rows.name, rows.size)
+          .help("give the model a `{}` of {}", rows.name, length);
+      return false;
+    }
+  return true;
+}
+
+// --- heads -------------------------------------------------------------------
+
+std::vector<Constraints::HeadPair> Constraints::headPairs() const {
+  std::vector<HeadPair> out;
+  for (const ops::Body &body : model_.bodies)
+    for (const ops::Op &op : body.forward) {
+      if (op.kind != ops::OpKind::Attention)
+        continue;
+      // [batch, seq, heads, head_size] for q, k and v.
+      HeadPair pair{body.values[op.operands[0]].dims[2],
+                    body.values[op.operands[1]].dims[2]};
+      if (pair.heads != pair.keyHeads &&
+          std::find(out.begin(), out.end(), pair) == out.end())
+        out.push_back(pair);
+    }
+  return out;
+}
+
+std::vector<Constraints::Listing>
+Constraints::listingsOf(ops::DimId dim) const {
+  std::vector<Listing> out;
+  for (AxisId id : plan_.mesh.axes.ids())
+    for (const ListedDim &listed : plan_.lists[id].list)
+      if (contains(listed.dims, dim)) {
+        out.push_back({id, &listed});
+        break;
+      }
+  return out;
+}
+
+bool Constraints::checkHeads(const HeadPair &pair) {
+  bool isSound = true;
+  std::string heads = ops::fullName(model_.dims[pair.heads]);
+  std::string keyHeads = ops::fullName(model_.dims[pair.keyHeads]);
+  for (AxisId id : plan_.mesh.axes.ids()) {
+    const ListedDim *first = nullptr, *second = nullptr;
+    for (const ListedDim &listed : plan_.lists[id].list) {
+      if (!first && contains(listed.dims, pair.heads))
+        first = &listed;
+      if (!second && contains(listed.dims, pair.keyHeads))
+        second = &listed;
+    }
+    if (!first == !second)
+      continue;
+    const ListedDim &there = first ? *first : *second;
+    std::string merged = heads + ", " + keyHeads;
+    elaboration_.emitter()
+        .report(spanOf(there.origin), Kind::HeadsApart,
+                "`{}` lists `{}` and not `{}`", plan_.mesh.axes[id].name,
+                first ? heads : keyHeads, first ? keyHeads : heads)
+        .help("attention maps `{}` onto `{}`: list both, `{}`", keyHeads, heads,
+              merged)
+        .fix(spanOf(there.origin), merged);
+    isSound = false;
+  }
+  return isSound;
+}
+
+bool Constraints::checkKeyHeads(const HeadPair &pair) {
+  std::vector<Listing> listings = listingsOf(pair.keyHeads);
+  std::int64_t ways = 1;
+  for (const Listing &listing : listings)
+    ways *= plan_.mesh.axes[listing.axis].size;
+  const ops::Dim &dim = model_.dims[pair.keyHeads];
+  if (dim.size % ways == 0)
+    return true;
+  if (ways % dim.size != 0) {
+    reportNotDivisible(pair.keyHeads, listings, Kind::KvHeadsNotDivisible);
+    return false;
+  }
+  elaboration_.emitter()
+      .report(spanOf(listings.front().listed->origin), Kind::Unsupported,
+              "`{}` = {} over {} ranks, which needs copies of them, yet",
+              ops::fullName(dim), dim.size, ways)
+      .help("at most {} ways are supported", dim.size);
+  return false;
+}
+
+// --- sizes -------------------------------------------------------------------
+
+bool Constraints::checkDivisible() {
+  bool isSound = true;
+  std::vector<HeadPair> pairs = headPairs();
+  for (ops::DimId dim : model_.dims.ids()) {
+    auto pair = std::find_if(pairs.begin(), pairs.end(),
+                             [&](auto &each) { return each.keyHeads == dim; });
+    if (pair != pairs.end()) {
+      isSound = checkKeyHeads(*pair) && isSound;
+      continue;
+    }
+    std::vector<Listing> listings = listingsOf(dim);
+    std::int64_t ways = 1;
+    for (const Listing &listing : listings)
+      ways *= plan_.mesh.axes[listing.axis].size;
+    if (model_.dims[dim].size % ways == 0)
+      continue;
+    reportNotDivisible(dim, listings, Kind::NotDivisible);
+    isSound = false;
+  }
+  return isSound;
+}
+
+void Constraints::reportNotDivisible(ops::DimId id,
+                                     const std::vector<Listing> &listings,
+                                     Kind kind) {
+  const ops::Dim &dim = model_.dims[id];
+  // The innermost axis is the one most likely to be changed.
+  const Listing &last = listings.back();
+  const Axis &axis = plan_.mesh.axes[last.axis];
+  std::int64_t ways = 1;
+  for (const Listing &listing : listings)
+    ways *= plan_.mesh.axes[listing.axis].size;
+  std::string name = ops::fullName(dim);
+  auto builder = elaboration_.emitter().report(
+      spanOf(last.listed->origin), kind, "`{}` = {} cannot be cut {} ways",
+      name, dim.size, ways);
+  for (const Listing &listing : listings) {
+    const Axis &each = plan_.mesh.axes[listing.axis];
+    SourceSpan span = spanOf(each.origin);
+    std::move(builder).note(span, "{} = {}", each.name, each.size);
+  }
+  if (dim.origin.isValid())
+    std::move(builder).note(spanOf(dim.origin), "`{}` is {} in `{}` here", name,
+                            dim.size, model_.name);
+  std::int64_t others = ways / axis.size;
+  if (dim.size % others != 0)
+    return;
+  std::int64_t left = dim.size / others;
+  std::vector<std::int64_t> fitting =
+      divisorsUpTo(left, std::min(axis.size * 4, kMostTried));
+  // Sizes that all the other dimensions of this axis would take as well.
+  std::vector<std::int64_t> best;
+  for (std::int64_t size : fitting) {
+    bool fitsAll = true;
+    for (const ListedDim &listed : plan_.lists[last.axis].list)
+      for (ops::DimId other : listed.dims) {
+        bool isFree = other == model_.batch;
+        fitsAll = fitsAll && (isFree || model_.dims[other].size % size == 0);
+      }
+    if (fitsAll)
+      best.push_back(size);
+  }
+  std::move(builder).help("{} may be {}; nearest: `{} = {}`", axis.name,
+                          listOf(best), axis.name, nearestOf(best, axis.size));
+}
+
+/// Operations of one operator and elements of one tensor are counted in 64
+/// bits; a factor of two, of heads, of backward and bytes stays free.
+bool Constraints::checkSizes() {
+  constexpr std::int64_t kMost = std::int64_t(1) << 58;
+  for (const ops::Body &body : model_.bodies)
+    for (const ops::Op &op : body.forward) {
+      std::set<ops::DimId> dims;
+      for (const auto *list : {&op.operands, &op.results})
+        for (ops::ValueId value : *list)
+          dims.insert(body.values[value].dims.begin(),
+                      body.values[value].dims.end());
+      std::optional<std::int64_t> product = 1;
+      for (ops::DimId dim : dims)
+        if (product)
+          product = checkedMul(*product, model_.dims[dim].size);
+      bool hasKeys = op.kind == ops::OpKind::Attention;
+      if (product && hasKeys)
+        product = checkedMul(*product, model_.dims[model_.seq].size);
+      if (product && *product <= kMost)
+        continue;
+      elaboration_.emitter()
+          .report(spanOf(op.origin), Kind::NumberOutOfRange,
+                  "`{}` takes more than 2^58 operations a micro-batch", op.name)
+          .note(spanOf(plan_.batch.clause),
+                "a micro-batch of all ranks is {} sequences of {} tokens",
+                model_.dims[model_.batch].size, model_.dims[model_.seq].size);
+      return false;
+    }
+  return true;
+}
+
+} // namespace planc::sema

@@ -1,0 +1,62 @@
+// What is refused of a plan whose clauses are fine one by one.
+#pragma once
+
+#include "compiler/sema/PlanBuilder.h"
+
+namespace planc::sema {
+
+/// Sets the number of micro-batches and the sizes of `batch` and `seq`, then
+/// checks all that LANGUAGE "What is refused" asks of mesh, model and schedule
+/// together. False after a report.
+class Constraints {
+public:
+  Constraints(Elaboration &elaboration, const PlanText &text, ops::Model &model,
+              Plan &plan)
+      : elaboration_(elaboration), text_(text), model_(model), plan_(plan) {}
+
+  bool check();
+
+private:
+  /// A pair that some attention maps onto each other.
+  struct HeadPair {
+    ops::DimId heads, keyHeads;
+    bool operator==(const HeadPair &) const = default;
+  };
+  /// Where an axis lists a dimension.
+  struct Listing {
+    AxisId axis;
+    const ListedDim *listed = nullptr;
+  };
+
+  // Constraints.cpp: axes and dimensions.
+  bool checkAxes();
+  bool checkListed();
+  bool checkUnknown(const ListedDim &listed);
+  bool setBatch();
+  bool checkPositions();
+  std::vector<Listing> listingsOf(ops::DimId dim) const;
+  std::vector<HeadPair> headPairs() const;
+  bool checkHeads(const HeadPair &pair);
+  bool checkDivisible();
+  bool checkKeyHeads(const HeadPair &pair);
+  void reportNotDivisible(ops::DimId dim, const std::vector<Listing> &listings,
+                          diag::Kind kind);
+  bool checkSizes();
+  source::SourceSpan spanOf(OriginId origin) const {
+    return elaboration_.spanOf(origin);
+  }
+
+  // ScheduleConstraints.cpp: stages, chunks, micro-batches.
+  bool checkPipeline();
+  bool checkVirtual(const Pipeline &pipeline);
+  bool checkGroup(const Pipeline &pipeline);
+  bool checkUnits(const Pipeline &pipeline);
+  bool checkLayers(const Pipeline &pipeline, std::int64_t iterations);
+
+  Elaboration &elaboration_;
+  const PlanText &text_;
+  ops::Model &model_;
+  Plan &plan_;
+};
+
+} // namespace planc::sema

@@ -1,0 +1,148 @@
+#include "compiler/sema/Elaborate.h"
+
+#include "compiler/sema/ClusterBuilder.h"
+#include "compiler/sema/Constraints.h"
+#include "compiler/sema/ModelBuilder.h"
+#include "compiler/sema/PlanBuilder.h"
+
+#include "llvm/Support/Casting.h"
+
+#include <fmt/core.h>
+
+#include <limits>
+
+namespace planc::sema {
+
+using diag::Kind;
+using source::SourceSpan;
+
+std::int64_t Mesh::devices() const {
+  std::int64_t product = 1;
+  for (const Axis &axis : axes)
+    product *= axis.size;
+  return product;
+}
+
+std::int64_t Mesh::stride(AxisId axis) const {
+  std::int64_t product = 1;
+  for (AxisId other : axes.ids())
+    if (axis < other)
+      product *= axes[other].size;
+  return product;
+}
+
+namespace {
+
+/// The plan asked for, or the first of the file that can run by itself.
+Symbol findPlan(Elaboration &elaboration, const std::string &name) {
+  const FileScope &main = elaboration.program().main();
+  std::vector<std::string_view> names;
+  for (const Symbol &symbol : main.own()) {
+    auto *plan = llvm::dyn_cast<ast::PlanDecl>(symbol.decl);
+    if (!plan)
+      continue;
+    bool needsArguments = false;
+    for (const ast::Formal &formal : plan->formals)
+      needsArguments = needsArguments || !formal.defaultValue;
+    if (name.empty() ? !needsArguments : plan->name.text == name)
+      return symbol;
+    names.push_back(plan->name.text);
+  }
+  Symbol imported = name.empty() ? Symbol() : main.find(name);
+  if (imported && llvm::isa<ast::PlanDecl>(imported.decl))
+    return imported;
+  if (name.empty())
+    elaboration.emitter()
+        .report(SourceSpan(), Kind::NoPlan, "no plan in this file can be run")
+        .help("as in `plan p for model on cluster {{ … }}`");
+  else
+    elaboration.emitter()
+        .report(SourceSpan(), Kind::UnknownName, "no plan is called `{}`", name)
+        .suggest(SourceSpan(), diag::nearestName(name, names));
+  return {};
+}
+
+std::string contextOf(const PlanText &text) {
+  return fmt::format("in plan `{}` for `{}`", text.name, text.model->name);
+}
+
+bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
+  auto cluster =
+      buildCluster(elaboration, *text.cluster.decl, *text.cluster.home);
+  OriginId asked = elaboration.origin(text.modelSpan);
+  auto model = ModelBuilder(elaboration, *text.model, asked).build();
+  if (!cluster)
+    return false;
+  SourceSpan place = text.cluster.countSpan.isValid() ? text.cluster.countSpan
+                                                      : text.clusterSpan;
+  auto taken = takeFirst(elaboration, *cluster, text.cluster.count, place);
+  if (!model || !taken)
+    return false;
+  out.model = std::move(*model);
+  out.cluster = std::move(*cluster);
+  out.accelerators = taken->count;
+  out.leftOver = taken->leftOver;
+  PlanRequest request{&text, &out.model, &out.cluster, out.accelerators};
+  auto plan = PlanBuilder(elaboration, request).build();
+  if (!plan)
+    return false;
+  out.plan = std::move(*plan);
+  return Constraints(elaboration, text, out.model, out.plan).check();
+}
+
+} // namespace
+
+std::optional<Module> elaborate(const Program &program,
+                                const ElaborateRequest &request,
+                                source::OriginTable &origins,
+                                diag::Emitter &emitter) {
+  std::size_t before = emitter.errorCount();
+  Elaboration elaboration(program, origins, emitter);
+  elaboration.setOverrides(request.overrides);
+  Symbol symbol = findPlan(elaboration, request.plan);
+  if (!symbol || emitter.errorCount() != before)
+    return std::nullopt;
+  auto text = resolvePlan(elaboration, symbol, symbol.decl->name.span);
+  if (!text || emitter.errorCount() != before)
+    return std::nullopt;
+  diag::ContextScope context(emitter, text->span, contextOf(*text));
+  Module out;
+  if (!build(elaboration, *text, out) || emitter.errorCount() != before)
+    return std::nullopt;
+  return out;
+}
+
+std::vector<PlanInfo> plansOf(const Program &program,
+                              source::OriginTable &origins) {
+  std::vector<PlanInfo> out;
+  for (const Symbol &symbol : program.main().own())
+    if (auto *plan = llvm::dyn_cast<ast::PlanDecl>(symbol.decl))
+      out.push_back({std::string(plan->name.text), origins.add(plan->name.span),
+                     !plan->formals.empty()});
+  return out;
+}
+
+std::vector<ParameterInfo> parametersOf(const Program &program,
+                                        source::OriginTable &origins) {
+  std::vector<ParameterInfo> out;
+  auto add = [&](const ast::Decl *decl) {
+    auto *param = llvm::dyn_cast<ast::ParamDecl>(decl);
+    if (!param)
+      return;
+    const source::SourceSet &sources = program.sources();
+    std::string domain(param->domain ? sources.text(param->domain->span) : "");
+    out.push_back({std::string(param->name.text),
+                   std::string(sources.text(param->defaultValue->span)), domain,
+                   origins.add(param->span)});
+  };
+  const FileScope &main = program.main();
+  for (const Symbol &symbol : main.own())
+    add(symbol.decl);
+  // Imported without an alias, in the order of their names.
+  for (std::string_view name : main.names())
+    if (main.find(name).home != &main)
+      add(main.find(name).decl);
+  return out;
+}
+
+} // namespace planc::sema

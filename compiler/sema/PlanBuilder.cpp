@@ -1,0 +1,365 @@
+#include "compiler/sema/PlanBuilder.h"
+
+#include "runtime/base/Checked.h"
+
+#include "llvm/Support/Casting.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace planc::sema {
+
+using diag::Kind;
+using source::SourceSpan;
+
+PlanBuilder::PlanBuilder(Elaboration &elaboration, const PlanRequest &request)
+    : elaboration_(elaboration), request_(request), text_(*request.text) {}
+
+Evaluator PlanBuilder::in(const PlanScope &scope) {
+  return Evaluator(elaboration_, *scope.file, scope.locals.get());
+}
+
+OriginId PlanBuilder::originOf(SourceSpan span) {
+  return elaboration_.origin(span, plan_.origin);
+}
+
+std::optional<std::string_view>
+PlanBuilder::oneOf(SourceSpan span, std::string_view what,
+                   std::string_view found,
+                   const std::vector<std::string_view> &allowed) {
+  if (std::find(allowed.begin(), allowed.end(), found) != allowed.end())
+    return found;
+  std::string list;
+  for (std::size_t i = 0; i < allowed.size(); ++i)
+    list += (i == 0                    ? ""
+             : i + 1 == allowed.size() ? " or "
+                                       : ", ") +
+            std::string(allowed[i]);
+  elaboration_.emitter()
+      .report(span, Kind::UnknownWord, "`{}` is no {}", found, what)
+      .help("{}", list)
+      .suggest(span, diag::nearestName(found, allowed));
+  return std::nullopt;
+}
+
+std::optional<Plan> PlanBuilder::build() {
+  plan_.name = text_.name;
+  plan_.origin = elaboration_.origin(text_.span);
+  bool isSound = buildMesh();
+  if (!isSound)
+    return std::nullopt;
+  isSound = buildLists();
+  isSound = buildStates() && isSound;
+  isSound = buildPipeline() && isSound;
+  isSound = buildBatch() && isSound;
+  isSound = buildRecompute() && isSound;
+  isSound = buildOptimizer() && isSound;
+  isSound = buildPrecision() && isSound;
+  isSound = buildKernels() && isSound;
+  isSound = buildOverlap() && isSound;
+  isSound = buildBucket() && isSound;
+  isSound = buildExpectations() && isSound;
+  isSound = checkOthers() && isSound;
+  return isSound ? std::optional(std::move(plan_)) : std::nullopt;
+}
+
+// --- mesh --------------------------------------------------------------------
+
+bool PlanBuilder::buildMesh() {
+  if (text_.mesh.empty()) {
+    elaboration_.emitter()
+        .report(text_.span, Kind::MissingClause, "`{}` has no `mesh`",
+                text_.name)
+        .help("as in `mesh dp = rest, tp = 8`");
+    return false;
+  }
+  plan_.meshClause = originOf(text_.meshClause);
+  bool isSound = true;
+  std::optional<AxisId> rest;
+  SourceSpan restSpan;
+  for (const KeyedEntry &entry : text_.mesh) {
+    auto *name = llvm::dyn_cast<ast::NameExpr>(entry.value);
+    bool isRest = name && name->name.isSimple() && name->name.first() == "rest";
+    auto size = isRest ? std::optional<std::int64_t>(1) : axisSize(entry);
+    isSound = isSound && size;
+    AxisId axis = plan_.mesh.axes.add(
+        {entry.key, size.value_or(1), originOf(entry.span)});
+    if (!isRest)
+      continue;
+    if (rest) {
+      elaboration_.emitter()
+          .report(entry.span, Kind::SeveralRest, "a second axis is `rest`")
+          .note(restSpan, "the first is here");
+      isSound = false;
+    }
+    rest = axis;
+    restSpan = entry.span;
+  }
+  std::optional<std::int64_t> product = 1;
+  for (const Axis &axis : plan_.mesh.axes)
+    if (product)
+      product = checkedMul(*product, axis.size);
+  if (!isSound)
+    return false;
+  if (!product || *product > request_.accelerators ||
+      (!rest && *product != request_.accelerators)) {
+    std::string shown = product ? fmt::format("{}", *product) : "too many";
+    auto builder = elaboration_.emitter().report(
+        text_.meshClause, Kind::MeshDoesNotFill,
+        "the axes make {} accelerators, the plan has {}", shown,
+        request_.accelerators);
+    std::move(builder).note(text_.clusterSpan, "{} accelerators are taken here",
+                            request_.accelerators);
+    if (!rest)
+      std::move(builder).help("one axis may be `rest`");
+    return false;
+  }
+  return !rest || setRest(*rest, restSpan);
+}
+
+std::optional<std::int64_t> PlanBuilder::axisSize(const KeyedEntry &entry) {
+  return in(entry.scope)
+      .atLeast(*entry.value, fmt::format("the axis `{}`", entry.key), 1);
+}
+
+bool PlanBuilder::setRest(AxisId rest, SourceSpan span) {
+  std::int64_t others = plan_.mesh.devices();
+  if (request_.accelerators % others == 0) {
+    plan_.mesh.axes[rest].size = request_.accelerators / others;
+    return true;
+  }
+  std::int64_t below = request_.accelerators / others * others;
+  elaboration_.emitter()
+      .report(span, Kind::MeshDoesNotFill,
+              "{} accelerators are no multiple of the other axes' {}",
+              request_.accelerators, others)
+      .note(text_.clusterSpan, "{} accelerators are taken here",
+            request_.accelerators)
+      .help("{} or {} accelerators would do", below, below + others);
+  return false;
+}
+
+// --- shard -------------------------------------------------------------------
+
+std::optional<AxisId> PlanBuilder::axisOf(const ast::Name &name) {
+  std::vector<std::string_view> names;
+  for (AxisId id : plan_.mesh.axes.ids()) {
+    if (plan_.mesh.axes[id].name == name.text)
+      return id;
+    names.push_back(plan_.mesh.axes[id].name);
+  }
+  elaboration_.emitter()
+      .report(name.span, Kind::UnknownAxis, "the mesh has no axis `{}`",
+              name.text)
+      .note(text_.meshClause, "the mesh is here")
+      .suggest(name.span, diag::nearestName(name.text, names));
+  return std::nullopt;
+}
+
+/// All dimensions of that name; of a qualified one, those made further in than
+/// the repeat or call it names.
+ops::Dims PlanBuilder::matching(const ast::QualifiedName &name) const {
+  std::string qualifier;
+  for (std::size_t i = 0; i + 1 < name.parts.size(); ++i)
+    qualifier += "." + std::string(name.parts[i].text);
+  if (!qualifier.empty())
+    qualifier += ".";
+  ops::Dims out;
+  for (ops::DimId id : request_.model->dims.ids()) {
+    const ops::Dim &dim = request_.model->dims[id];
+    std::string scope = "." + dim.scope + ".";
+    if (dim.name == name.last() && scope.find(qualifier) != std::string::npos)
+      out.push_back(id);
+  }
+  return out;
+}
+
+ListedDim PlanBuilder::listDimension(const ast::QualifiedName &name) {
+  return {std::string(elaboration_.text(name.span)), matching(name),
+          originOf(name.span)};
+}
+
+bool PlanBuilder::buildLists() {
+  plan_.lists.resize(plan_.mesh.axes.size());
+  bool isSound = true;
+  for (const AxisEntry &entry : text_.lists) {
+    auto axis = axisOf(entry.axis);
+    isSound = isSound && axis;
+    if (!axis)
+      continue;
+    AxisList &list = plan_.lists[*axis];
+    list.clause = originOf(entry.clause->span);
+    for (const ast::QualifiedName &name : entry.clause->dimensions)
+      list.list.push_back(listDimension(name));
+  }
+  return isSound;
+}
+
+bool PlanBuilder::buildStates() {
+  StateSharding *states[kStateKinds] = {&plan_.optimizerState, &plan_.gradients,
+                                        &plan_.parameters};
+  bool isSound = true;
+  for (std::size_t i = 0; i < kStateKinds; ++i) {
+    const Said<ast::ShardClause> &clause = text_.states[i];
+    if (!clause)
+      continue;
+    states[i]->clause = originOf(clause->span);
+    for (const ast::Name &name : clause->axes) {
+      auto axis = axisOf(name);
+      isSound = isSound && axis;
+      if (axis && std::find(states[i]->axes.begin(), states[i]->axes.end(),
+                            *axis) == states[i]->axes.end())
+        states[i]->axes.push_back(*axis);
+    }
+    // Outermost first, as the mesh has them.
+    std::sort(states[i]->axes.begin(), states[i]->axes.end());
+  }
+  return isSound;
+}
+
+// --- batch -------------------------------------------------------------------
+
+bool PlanBuilder::buildBatch() {
+  const BatchText &text = text_.batch;
+  if (!text.size) {
+    elaboration_.emitter()
+        .report(text_.span, Kind::MissingClause, "`{}` has no `batch`",
+                text_.name)
+        .help("as in `batch 2048 sequences of 8192 tokens, micro 1 sequence`");
+    return false;
+  }
+  if (text.documents) {
+    reportUnsupported(text.documents->span, "packed documents");
+    return false;
+  }
+  Batch &batch = plan_.batch;
+  batch.clause = originOf(text.clause);
+  Evaluator evaluator = in(text.size.scope);
+  auto count = evaluator.atLeast(*text.size->count, "a batch", 1);
+  auto length = evaluator.atLeast(*text.size->length, "a sequence", 1);
+  auto micro =
+      text.micro
+          ? in(text.micro.scope).atLeast(*text.micro.node, "a micro-batch", 1)
+          : std::optional<std::int64_t>(1);
+  if (!count || !length || !micro)
+    return false;
+  batch.sequences = *count;
+  batch.sequenceLength = *length;
+  batch.micro = *micro;
+  if (text.size->unit == ast::BatchUnit::Tokens) {
+    if (*count % *length != 0) {
+      elaboration_.emitter()
+          .report(text.size->span, Kind::BatchNotDivisible,
+                  "{} tokens are no whole sequences of {}", *count, *length)
+          .help("{} or {} tokens would be", *count / *length * *length,
+                (*count / *length + 1) * *length);
+      return false;
+    }
+    batch.sequences = *count / *length;
+  }
+  if (!checkedMul(batch.sequences, batch.sequenceLength)) {
+    elaboration_.emitter().report(text.size->span, Kind::NumberOutOfRange,
+                                  "the tokens of a step do not fit in 64 bits");
+    return false;
+  }
+  return true;
+}
+
+// --- pipeline ----------------------------------------------------------------
+
+bool PlanBuilder::readSchedule(const ast::Field &field, Evaluator &evaluator,
+                               Pipeline &out) {
+  const ast::Expr *value = singleValue(elaboration_, field);
+  auto word = value ? evaluator.word(*value, "`schedule`") : std::nullopt;
+  if (!word)
+    return false;
+  auto known =
+      oneOf(value->span, "schedule", *word,
+            {"GPipe", "1F1B", "Interleaved1F1B", "LoopedBFS", "ZBH1", "ZBH2",
+             "InterleavedZeroBubble", "ZBV", "DualPipe", "DualPipeV"});
+  if (!known)
+    return false;
+  out.scheduleOrigin = originOf(field.span);
+  if (*known == "GPipe")
+    out.schedule = Schedule::GPipe;
+  else if (*known == "1F1B")
+    out.schedule = Schedule::OneFOneB;
+  else if (*known == "Interleaved1F1B")
+    out.schedule = Schedule::Interleaved1F1B;
+  else {
+    reportUnsupported(value->span, fmt::format("the schedule {}", *known));
+    return false;
+  }
+  return true;
+}
+
+bool PlanBuilder::readLayers(const ast::Field &field, Evaluator &evaluator,
+                             Pipeline &out) {
+  const ast::Expr *value = singleValue(elaboration_, field);
+  if (!value)
+    return false;
+  out.layersOrigin = originOf(field.span);
+  Value found = evaluator.evaluate(*value);
+  if (auto *word = found.as<Word>(); word && word->text == "balanced")
+    return true;
+  auto *list = found.as<List>();
+  bool isSound = list && !list->items->empty();
+  for (std::size_t i = 0; isSound && i < list->items->size(); ++i) {
+    auto *count = (*list->items)[i].as<std::int64_t>();
+    isSound = count && *count >= 0;
+    out.layers.push_back(isSound ? *count : 0);
+  }
+  if (!isSound && !found.isPoison())
+    elaboration_.emitter()
+        .report(value->span, Kind::TypeMismatch,
+                "`layers` takes `balanced` or a count of layers a chunk")
+        .help("as in `layers [5] + 10 * [6] + [5]`");
+  return isSound;
+}
+
+bool PlanBuilder::buildPipeline() {
+  if (!text_.pipeline)
+    return true;
+  Evaluator evaluator = in(text_.pipeline.scope);
+  auto axis = axisOf(text_.pipeline->axis);
+  Pipeline out;
+  out.clause = originOf(text_.pipeline->span);
+  auto count = [&](std::string_view name, OriginId *origin, auto &value) {
+    return FieldReader{
+        name, [&, name, origin](const ast::Field &field) {
+          const ast::Expr *expr = singleValue(elaboration_, field);
+          if (!expr)
+            return false;
+          auto number = evaluator.atLeast(*expr, fmt::format("`{}`", name), 1);
+          if (number)
+            value = *number;
+          if (origin)
+            *origin = originOf(field.span);
+          return number.has_value();
+        }};
+  };
+  std::vector<FieldReader> readers = {
+      {"schedule",
+       [&](const ast::Field &f) { return readSchedule(f, evaluator, out); }},
+      count("virtual", &out.virtualOrigin, out.virtualStages),
+      count("group", nullptr, out.group),
+      {"layers",
+       [&](const ast::Field &f) { return readLayers(f, evaluator, out); }},
+      {"order",
+       [&](const ast::Field &f) {
+         reportUnsupported(f.span, "an order of one's own");
+         return false;
+       }},
+  };
+  bool isSound =
+      readFields(elaboration_, "`pipeline`", text_.pipeline->options, readers);
+  if (!isSound || !axis)
+    return false;
+  out.axis = *axis;
+  out.stages = plan_.mesh.axes[*axis].size;
+  plan_.pipeline = out;
+  return true;
+}
+
+} // namespace planc::sema

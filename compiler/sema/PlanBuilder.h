@@ -1,0 +1,72 @@
+// Values of a plan's clauses.
+#pragma once
+
+#include "compiler/sema/Fields.h"
+#include "compiler/sema/PlanText.h"
+#include "runtime/hardware/Cluster.h"
+
+namespace planc::sema {
+
+struct PlanRequest {
+  const PlanText *text = nullptr;
+  const ops::Model *model = nullptr;
+  const hardware::Cluster *cluster = nullptr;
+  std::int64_t accelerators = 0;
+};
+
+/// Every clause read; what only the whole plan can tell is for Constraints.h.
+class PlanBuilder {
+public:
+  PlanBuilder(Elaboration &elaboration, const PlanRequest &request);
+
+  /// Nothing after a report.
+  std::optional<Plan> build();
+
+private:
+  // PlanBuilder.cpp: batch, mesh, shard, pipeline.
+  bool buildMesh();
+  std::optional<std::int64_t> axisSize(const KeyedEntry &entry);
+  bool setRest(AxisId rest, source::SourceSpan span);
+  bool buildLists();
+  ListedDim listDimension(const ast::QualifiedName &name);
+  ops::Dims matching(const ast::QualifiedName &name) const;
+  bool buildStates();
+  std::optional<AxisId> axisOf(const ast::Name &name);
+  bool buildBatch();
+  bool buildPipeline();
+  bool readSchedule(const ast::Field &field, Evaluator &evaluator,
+                    Pipeline &out);
+  bool readLayers(const ast::Field &field, Evaluator &evaluator, Pipeline &out);
+
+  // PlanClauses.cpp: the rest.
+  bool buildRecompute();
+  bool buildOptimizer();
+  bool buildPrecision();
+  bool checkPeak(Precision precision, source::SourceSpan span);
+  bool buildKernels();
+  bool setKernel(const KeyedEntry &entry, std::string_view word);
+  void chooseKernel();
+  bool buildOverlap();
+  bool buildBucket();
+  bool buildExpectations();
+  std::optional<Expectation> expectation(const KeyedEntry &entry);
+  bool readMetric(const ast::Expr &metric, Expectation &out,
+                  Dimension &dimension);
+  bool checkOthers();
+  bool checkOther(const Said<ast::Clause> &clause);
+  void reportUnsupported(source::SourceSpan span, std::string_view what);
+
+  Evaluator in(const PlanScope &scope);
+  OriginId originOf(source::SourceSpan span);
+  /// The word, if it is one of these; else reports and gives nothing.
+  std::optional<std::string_view>
+  oneOf(source::SourceSpan span, std::string_view what, std::string_view found,
+        const std::vector<std::string_view> &allowed);
+
+  Elaboration &elaboration_;
+  const PlanRequest &request_;
+  const PlanText &text_;
+  Plan plan_;
+};
+
+} // namespace planc::sema

@@ -1,0 +1,502 @@
+#include "compiler/sema/PlanText.h"
+
+#include "llvm/Support/Casting.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace planc::sema {
+
+using ast::ClauseKind;
+using diag::Kind;
+using source::SourceSpan;
+
+namespace {
+
+constexpr std::string_view kStateNames[kStateKinds] = {"optimizer", "gradients",
+                                                       "parameters"};
+
+/// Adds the clauses of one plan, the varied one first.
+class PlanMerger {
+public:
+  PlanMerger(Elaboration &elaboration, PlanText &out)
+      : elaboration_(elaboration), out_(out) {}
+
+  void merge(std::span<const ast::Clause *const> clauses,
+             const PlanScope &scope);
+
+private:
+  template <class T> Said<T> said(const T &node) const {
+    return {&node, scope_, clause_->span};
+  }
+  void mergeOne(const ast::Clause &clause);
+  bool isRepeated(const ast::Clause &clause);
+  void mergeBatch(const ast::BatchClause &clause);
+  void mergeShard(const ast::ShardClause &clause);
+  void mergeAxis(const ast::ShardClause &clause, const ast::Name &axis);
+  void mergeState(const ast::ShardClause &clause);
+  void mergeKeyed(std::vector<KeyedEntry> &entries, SourceSpan &place,
+                  std::span<const ast::Argument> arguments);
+  void mergeOverlap(const ast::OverlapClause &clause);
+  void mergeExpect(const ast::ExpectClause &clause);
+  void put(std::vector<KeyedEntry> &entries, KeyedEntry entry);
+  void drop(std::vector<KeyedEntry> &entries, std::string_view key,
+            SourceSpan span);
+  void dropClause(const ast::DropClause &clause);
+  bool dropNamed(std::string_view name);
+  template <class T> static bool clear(T &value) {
+    bool was = static_cast<bool>(value);
+    value = T();
+    return was;
+  }
+  static bool clear(std::vector<KeyedEntry> &entries) {
+    bool was = !entries.empty();
+    entries.clear();
+    return was;
+  }
+  void reportNothing(std::string_view name, SourceSpan span);
+
+  Elaboration &elaboration_;
+  PlanText &out_;
+  PlanScope scope_;
+  const ast::Clause *clause_ = nullptr;
+  std::set<ClauseKind> seen_;      ///< in this plan
+  std::set<std::string> axesSeen_; ///< with a list in this plan
+  std::set<StateKind> statesSeen_;
+  std::set<std::pair<const void *, std::string>> keysSeen_;
+};
+
+void PlanMerger::merge(std::span<const ast::Clause *const> clauses,
+                       const PlanScope &scope) {
+  scope_ = scope;
+  for (const ast::Clause *clause : clauses) {
+    clause_ = clause;
+    if (!isRepeated(*clause))
+      mergeOne(*clause);
+  }
+}
+
+bool PlanMerger::isRepeated(const ast::Clause &clause) {
+  bool maySeveral =
+      clause.kind == ClauseKind::Shard || clause.kind == ClauseKind::Expect ||
+      clause.kind == ClauseKind::Drop || clause.kind == ClauseKind::Offload ||
+      clause.kind == ClauseKind::Attention;
+  if (maySeveral || seen_.insert(clause.kind).second)
+    return false;
+  elaboration_.emitter()
+      .report(clause.keywordSpan, Kind::DuplicateField,
+              "a second `{}` in one plan", ast::keywordOf(clause.kind))
+      .help("a plan says each thing once; `plan b = a with {{ … }}` varies it");
+  return true;
+}
+
+void PlanMerger::mergeOne(const ast::Clause &clause) {
+  switch (clause.kind) {
+  case ClauseKind::Batch:
+    return mergeBatch(*llvm::cast<ast::BatchClause>(&clause));
+  case ClauseKind::Mesh:
+    return mergeKeyed(out_.mesh, out_.meshClause,
+                      llvm::cast<ast::MeshClause>(&clause)->axes);
+  case ClauseKind::Shard:
+    return mergeShard(*llvm::cast<ast::ShardClause>(&clause));
+  case ClauseKind::Pipeline:
+    out_.pipeline = said(*llvm::cast<ast::PipelineClause>(&clause));
+    return;
+  case ClauseKind::Recompute:
+    out_.recompute = said(*llvm::cast<ast::RecomputeClause>(&clause));
+    return;
+  case ClauseKind::Optimizer:
+    out_.optimizer = said(*llvm::cast<ast::OptimizerClause>(&clause));
+    return;
+  case ClauseKind::Precision:
+    return mergeKeyed(out_.precision, out_.precisionClause,
+                      llvm::cast<ast::PrecisionClause>(&clause)->entries);
+  case ClauseKind::Kernels:
+    return mergeKeyed(out_.kernels, out_.kernelsClause,
+                      llvm::cast<ast::KernelsClause>(&clause)->entries);
+  case ClauseKind::Overlap:
+    return mergeOverlap(*llvm::cast<ast::OverlapClause>(&clause));
+  case ClauseKind::Bucket:
+    out_.bucket = said(*llvm::cast<ast::BucketClause>(&clause));
+    return;
+  case ClauseKind::Expect:
+    return mergeExpect(*llvm::cast<ast::ExpectClause>(&clause));
+  case ClauseKind::Drop:
+    return dropClause(*llvm::cast<ast::DropClause>(&clause));
+  case ClauseKind::Attention:
+  case ClauseKind::Train:
+  case ClauseKind::Freeze:
+  case ClauseKind::Prefetch:
+  case ClauseKind::Reshard:
+  case ClauseKind::Offload:
+  case ClauseKind::Target:
+  case ClauseKind::Minimize: {
+    auto isSame = [&](const Said<ast::Clause> &other) {
+      return other->kind == clause.kind && other.node != &clause;
+    };
+    std::erase_if(out_.others, isSame);
+    out_.others.push_back(said(clause));
+    return;
+  }
+  }
+}
+
+void PlanMerger::mergeBatch(const ast::BatchClause &clause) {
+  BatchText &batch = out_.batch;
+  if (clause.count) {
+    batch = BatchText();
+    batch.size = said(clause);
+  }
+  if (clause.micro)
+    batch.micro = said(*clause.micro);
+  if (clause.documents)
+    batch.documents = said(*clause.documents);
+  batch.clause = clause.span;
+}
+
+// --- shard -------------------------------------------------------------------
+
+void PlanMerger::mergeShard(const ast::ShardClause &clause) {
+  std::size_t states = 0;
+  for (const ast::QualifiedName &name : clause.dimensions)
+    states += name.isSimple() && stateFromName(name.first());
+  if (states != 0 && states != clause.dimensions.size()) {
+    elaboration_.emitter()
+        .report(clause.span, Kind::MixedShard,
+                "this clause lists both dimensions and state")
+        .help("write two clauses");
+    return;
+  }
+  if (states != 0)
+    return mergeState(clause);
+  for (const ast::Name &axis : clause.axes)
+    mergeAxis(clause, axis);
+}
+
+void PlanMerger::mergeAxis(const ast::ShardClause &clause,
+                           const ast::Name &axis) {
+  auto at = std::find_if(
+      out_.lists.begin(), out_.lists.end(),
+      [&](const AxisEntry &entry) { return entry.axis.text == axis.text; });
+  bool isSecond = !axesSeen_.insert(std::string(axis.text)).second &&
+                  at != out_.lists.end();
+  if (!isSecond) {
+    if (at != out_.lists.end())
+      out_.lists.erase(at);
+    out_.lists.push_back({axis, said(clause)});
+    return;
+  }
+  const ast::ShardClause &first = *at->clause.node;
+  std::string merged;
+  std::set<std::string> names;
+  for (const ast::ShardClause *each : {&first, &clause})
+    for (const ast::QualifiedName &name : each->dimensions) {
+      std::string text(elaboration_.text(name.span));
+      if (names.insert(text).second)
+        merged += (merged.empty() ? "" : ", ") + text;
+    }
+  elaboration_.emitter()
+      .report(clause.span, Kind::AxisListedTwice,
+              "`{}` has two lists of dimensions", axis.text)
+      .note(first.span, "the first is here")
+      .help("one list says which comes first: `shard {} over {}`", merged,
+            axis.text)
+      .fix(first.span, fmt::format("shard {} over {}", merged, axis.text));
+}
+
+void PlanMerger::mergeState(const ast::ShardClause &clause) {
+  for (const ast::QualifiedName &name : clause.dimensions) {
+    StateKind kind = *stateFromName(name.first());
+    auto &state = out_.states[static_cast<std::size_t>(kind)];
+    if (!statesSeen_.insert(kind).second) {
+      elaboration_.emitter()
+          .report(name.span, Kind::DuplicateField, "`{}` is cut by two clauses",
+                  name.first())
+          .note(state->span, "the first is here")
+          .help("name all axes in one: `shard {} over a, b`", name.first());
+      continue;
+    }
+    state = said(clause);
+  }
+}
+
+// --- what merges by key ------------------------------------------------------
+
+void PlanMerger::put(std::vector<KeyedEntry> &entries, KeyedEntry entry) {
+  if (!keysSeen_.insert({&entries, entry.key}).second) {
+    elaboration_.emitter().report(entry.span, Kind::DuplicateField,
+                                  "`{}` stands twice in one plan", entry.key);
+    return;
+  }
+  auto at = std::find_if(
+      entries.begin(), entries.end(),
+      [&](const KeyedEntry &other) { return other.key == entry.key; });
+  if (at == entries.end())
+    entries.push_back(std::move(entry));
+  else
+    *at = std::move(entry);
+}
+
+void PlanMerger::drop(std::vector<KeyedEntry> &entries, std::string_view key,
+                      SourceSpan span) {
+  std::size_t gone = std::erase_if(
+      entries, [&](const KeyedEntry &other) { return other.key == key; });
+  if (gone == 0)
+    reportNothing(key, span);
+}
+
+void PlanMerger::reportNothing(std::string_view name, SourceSpan span) {
+  elaboration_.emitter().report(span, Kind::NothingToDrop,
+                                "there is no `{}` to drop", name);
+}
+
+void PlanMerger::mergeKeyed(std::vector<KeyedEntry> &entries, SourceSpan &place,
+                            std::span<const ast::Argument> arguments) {
+  for (const ast::Argument &argument : arguments) {
+    std::string key(argument.name.text);
+    if (argument.isDropped()) {
+      drop(entries, key, argument.span);
+      if (clause_->kind == ClauseKind::Mesh) // its list goes with an axis
+        std::erase_if(out_.lists, [&](const AxisEntry &entry) {
+          return entry.axis.text == key;
+        });
+    } else if (!argument.name.isPresent())
+      elaboration_.emitter().report(argument.span, Kind::TypeMismatch,
+                                    "`{}` takes `name = value`",
+                                    ast::keywordOf(clause_->kind));
+    else
+      put(entries, {key, argument.value, scope_, argument.span, clause_->span});
+  }
+  place = clause_->span;
+}
+
+void PlanMerger::mergeOverlap(const ast::OverlapClause &clause) {
+  // In a variant the words add to those inherited, the default ones too.
+  if (!out_.hasOverlap && out_.isVariant)
+    for (std::string_view word : {"gradients", "parameters", "pipeline"})
+      out_.overlap.push_back(
+          {std::string(word), nullptr, scope_, clause.span, clause.span});
+  for (const ast::ListedName &listed : clause.kinds) {
+    std::string name(
+        listed.name.isSimple()
+            ? Evaluator(elaboration_, *scope_.file, scope_.locals.get())
+                  .word(listed.name.parts.front())
+            : elaboration_.text(listed.name.span));
+    if (listed.isDropped)
+      drop(out_.overlap, name, listed.span);
+    else if (name == "none")
+      out_.overlap.clear();
+    else
+      put(out_.overlap, {name, nullptr, scope_, listed.span, clause.span});
+  }
+  out_.hasOverlap = true;
+  out_.overlapClause = clause.span;
+}
+
+void PlanMerger::mergeExpect(const ast::ExpectClause &clause) {
+  for (const ast::Expr *condition : clause.conditions) {
+    auto *unary = llvm::dyn_cast<ast::UnaryExpr>(condition);
+    if (unary && unary->op == ast::UnaryOperator::Not) {
+      drop(out_.expect, ast::printExpr(*unary->operand), unary->span);
+      continue;
+    }
+    auto *binary = llvm::dyn_cast<ast::BinaryExpr>(condition);
+    if (!binary || !ast::isComparison(binary->op)) {
+      elaboration_.emitter()
+          .report(condition->span, Kind::NotAComparison,
+                  "`{}` compares nothing", elaboration_.text(condition->span))
+          .help("as in `expect mfu(full) >= 36%`");
+      continue;
+    }
+    put(out_.expect, {ast::printExpr(*binary->left), condition, scope_,
+                      condition->span, clause.span});
+  }
+}
+
+// --- dropping ----------------------------------------------------------------
+
+bool PlanMerger::dropNamed(std::string_view name) {
+  if (auto state = stateFromName(name))
+    if (clear(out_.states[static_cast<std::size_t>(*state)]))
+      return true;
+  if (name == "shard") {
+    bool was = !out_.lists.empty();
+    out_.lists.clear();
+    for (auto &state : out_.states)
+      was = clear(state) || was;
+    return was;
+  }
+  if (name == "pipeline")
+    return clear(out_.pipeline);
+  if (name == "recompute")
+    return clear(out_.recompute);
+  if (name == "optimizer")
+    return clear(out_.optimizer);
+  if (name == "bucket")
+    return clear(out_.bucket);
+  if (name == "precision")
+    return clear(out_.precision);
+  if (name == "kernels")
+    return clear(out_.kernels);
+  if (name == "expect")
+    return clear(out_.expect);
+  if (name == "overlap") {
+    out_.overlap.clear();
+    return std::exchange(out_.hasOverlap, false);
+  }
+  return std::erase_if(out_.others, [&](const Said<ast::Clause> &other) {
+           return ast::keywordOf(other->kind) == name;
+         }) != 0;
+}
+
+void PlanMerger::dropClause(const ast::DropClause &clause) {
+  if (!dropNamed(clause.name.text))
+    reportNothing(clause.name.text, clause.name.span);
+}
+
+// --- the chain of plans ------------------------------------------------------
+
+class PlanResolver {
+public:
+  explicit PlanResolver(Elaboration &elaboration) : elaboration_(elaboration) {}
+
+  std::optional<PlanText> resolve(Symbol plan,
+                                  std::span<const ast::Argument> arguments,
+                                  Evaluator &outside, SourceSpan use);
+
+private:
+  bool addBase(const ast::PlanDecl &decl, const PlanScope &scope);
+  bool setModel(const ast::PlanDecl &decl, const PlanScope &scope);
+  bool setCluster(const ast::ClusterReference &reference,
+                  const PlanScope &scope);
+  Evaluator in(const PlanScope &scope) {
+    return Evaluator(elaboration_, *scope.file, scope.locals.get());
+  }
+
+  Elaboration &elaboration_;
+  PlanText out_;
+};
+
+std::optional<PlanText>
+PlanResolver::resolve(Symbol plan, std::span<const ast::Argument> arguments,
+                      Evaluator &outside, SourceSpan use) {
+  auto *decl = llvm::cast<ast::PlanDecl>(plan.decl);
+  if (!elaboration_.enter(*decl, use))
+    return std::nullopt;
+  auto locals = std::make_shared<Locals>();
+  PlanScope scope{plan.home, locals};
+  Evaluator inside(elaboration_, *plan.home, locals.get());
+  BindRequest request{decl->name.text, use, decl->formals, arguments};
+  bool isSound =
+      bindArguments(request, outside, inside, [&](const BoundArgument &bound) {
+        locals->bindings.push_back({bound.formal->name.text, bound.value,
+                                    std::nullopt, bound.argument->span, false,
+                                    nullptr});
+      });
+  if (isSound && decl->base)
+    isSound = addBase(*decl, scope);
+  else if (isSound)
+    isSound = setModel(*decl, scope);
+  if (isSound && decl->cluster.isPresent())
+    isSound = setCluster(decl->cluster, scope);
+  elaboration_.leave(*decl);
+  if (!isSound)
+    return std::nullopt;
+  out_.isVariant = decl->base != nullptr;
+  out_.hasFormals = out_.hasFormals || !decl->formals.empty();
+  out_.name = std::string(decl->name.text);
+  out_.span = decl->name.span;
+  PlanMerger(elaboration_, out_).merge(decl->clauses, scope);
+  return std::move(out_);
+}
+
+bool PlanResolver::addBase(const ast::PlanDecl &decl, const PlanScope &scope) {
+  auto *call = llvm::dyn_cast<ast::CallExpr>(decl.base);
+  auto *name = llvm::dyn_cast<ast::NameExpr>(decl.base);
+  const ast::QualifiedName &base = call ? call->callee : name->name;
+  Symbol symbol = scope.file->find(base);
+  if (!symbol) {
+    elaboration_.emitter()
+        .report(base.span, Kind::UnknownName, "no plan is called `{}`",
+                elaboration_.text(base.span))
+        .suggest(base.span, diag::nearestName(elaboration_.text(base.span),
+                                              scope.file->names()));
+    return false;
+  }
+  if (!llvm::isa<ast::PlanDecl>(symbol.decl)) {
+    elaboration_.emitter().report(
+        base.span, Kind::WrongKind, "`{}` is {}, not a plan",
+        elaboration_.text(base.span),
+        describeType(DeclValue{symbol.decl, symbol.home}));
+    return false;
+  }
+  Evaluator outside = in(scope);
+  auto arguments = call ? call->arguments : std::span<const ast::Argument>();
+  auto text = PlanResolver(elaboration_)
+                  .resolve(symbol, arguments, outside, decl.base->span);
+  if (text)
+    out_ = std::move(*text);
+  return text.has_value();
+}
+
+bool PlanResolver::setModel(const ast::PlanDecl &decl, const PlanScope &scope) {
+  Value value = in(scope).evaluate(*decl.model);
+  out_.model = elaboration_.asModel(value, decl.model->span);
+  out_.modelSpan = decl.model->span;
+  return out_.model != nullptr;
+}
+
+bool PlanResolver::setCluster(const ast::ClusterReference &reference,
+                              const PlanScope &scope) {
+  ast::NameExpr expr;
+  expr.kind = ast::ExprKind::Name;
+  expr.span = reference.name.span;
+  expr.name = reference.name;
+  Value value = in(scope).evaluate(expr);
+  if (value.isPoison())
+    return false;
+  if (auto *cluster = value.as<ClusterValue>()) {
+    out_.cluster = *cluster;
+  } else {
+    auto *found = value.as<DeclValue>();
+    auto *decl =
+        found ? llvm::dyn_cast<ast::ClusterDecl>(found->decl) : nullptr;
+    if (!decl) {
+      elaboration_.emitter().report(
+          reference.name.span, Kind::WrongKind, "`{}` is {}, not a cluster",
+          elaboration_.text(reference.name.span), describeType(value));
+      return false;
+    }
+    out_.cluster = {decl, found->home, std::nullopt, {}};
+  }
+  out_.clusterSpan = reference.span;
+  if (!reference.count)
+    return true;
+  out_.cluster.count =
+      in(scope).integer(*reference.count, "a number of accelerators");
+  out_.cluster.countSpan = reference.count->span;
+  return out_.cluster.count.has_value();
+}
+
+} // namespace
+
+std::string_view nameOf(StateKind kind) {
+  return kStateNames[static_cast<std::size_t>(kind)];
+}
+
+std::optional<StateKind> stateFromName(std::string_view name) {
+  for (std::size_t i = 0; i < kStateKinds; ++i)
+    if (kStateNames[i] == name)
+      return static_cast<StateKind>(i);
+  return std::nullopt;
+}
+
+std::optional<PlanText> resolvePlan(Elaboration &elaboration, Symbol plan,
+                                    SourceSpan use) {
+  Evaluator outside(elaboration, *plan.home, nullptr);
+  return PlanResolver(elaboration).resolve(plan, {}, outside, use);
+}
+
+} // namespace planc::sema
