@@ -26,8 +26,8 @@ def golden_of(example):
 
 
 def report_of(planc, example):
-    done = subprocess.run([planc, example], capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run([planc, "report", example, "--verify-each"],
+                          capture_output=True, text=True, check=False)
     text = done.stdout + done.stderr
     return text + (f"exit {done.returncode}\n" if done.returncode else "")
 
