@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace planc::shard {
 namespace {
@@ -49,6 +50,7 @@ private:
   std::size_t axisCount() const { return graph_.mesh.axes.size(); }
 
   void checkValues();
+  std::int64_t sizeOf(DimId dim, const ShardedValue &value, std::size_t d);
   void checkPass(const std::vector<Step> &steps, Pass pass);
   void checkGroup(const Step &step);
   void checkCollective(const Step &step);
@@ -65,8 +67,24 @@ private:
   const ShardedBody *body_ = nullptr;
   const graph::Body *source_ = nullptr;
   std::string where_;
+  /// Local sizes seen, by dimension and the axes that cut it.
+  std::map<std::pair<DimId, std::vector<std::size_t>>, std::int64_t> sizes_;
   std::vector<std::string> broken_;
 };
+
+/// The size that a dimension had before when the same axes cut it.
+std::int64_t Verifier::sizeOf(DimId dim, const ShardedValue &value,
+                              std::size_t d) {
+  std::vector<std::size_t> axes;
+  for (std::size_t a = 0; a < axisCount(); ++a)
+    if (value.layout.cut[a] == dim)
+      axes.push_back(a);
+  const ops::Dims &dims = source_->forward.values[value.source].dims;
+  auto first = std::find(dims.begin(), dims.end(), dim);
+  if (first - dims.begin() != static_cast<std::ptrdiff_t>(d))
+    return value.sizes[d];
+  return sizes_.emplace(std::pair(dim, axes), value.sizes[d]).first->second;
+}
 
 void Verifier::checkValues() {
   for (ShardedValueId id : body_->values.ids()) {
@@ -78,7 +96,8 @@ void Verifier::checkValues() {
                              dims[d]) != value.layout.cut.end();
       std::int64_t whole = graph_.graph->model.dims[dims[d]].size;
       sound = value.sizes[d] > 0 && whole % value.sizes[d] == 0 &&
-              (isCut || value.sizes[d] == whole);
+              (isCut || value.sizes[d] == whole) &&
+              value.sizes[d] == sizeOf(dims[d], value, d);
     }
     for (DimId cut : value.layout.cut)
       sound = sound && (!cut.isValid() ||
@@ -168,8 +187,13 @@ void Verifier::checkCollective(const Step &step) {
   if (!sound)
     fail("H3",
          fmt::format("{} %{} to %{}", step.name, from.index(), to.index()));
-  if (step.kind == StepKind::Slice)
+  if (step.kind == StepKind::Slice) {
+    // What is not cut cannot grow without its other parts.
+    if (body_->values[from].sizes != body_->values[to].sizes &&
+        step.from.isValid())
+      fail("H3", fmt::format("{} of a cut value", step.name));
     return;
+  }
   ShardedValueId larger = step.kind == StepKind::AllGather ? to : from;
   if (step.bytes != bytesOf(elementsOf(body_->values[larger].sizes),
                             sourceOf(larger).precision))

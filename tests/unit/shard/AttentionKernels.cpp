@@ -35,7 +35,8 @@ public:
 
   bool counts(int query, int key) const {
     const ops::Attributes &a = call_.op->attributes;
-    return (!a.causal || key <= query) && (!a.window || key > query - *a.window);
+    return (!a.causal || key <= query) &&
+           (!a.window || key > query - *a.window);
   }
 
   /// S over all keys; masked ones far below.
@@ -115,8 +116,8 @@ class AttentionGradient {
 public:
   explicit AttentionGradient(const KernelCall &call)
       : call_(call), dout_(*call.operands[0]), q_(*call.operands[1]),
-        k_(*call.operands[2]), v_(*call.operands[3]), scores_(call, q_, k_, v_) {
-  }
+        k_(*call.operands[2]), v_(*call.operands[3]),
+        scores_(call, q_, k_, v_) {}
 
   void run() {
     for (int b : q_.places[0])
@@ -141,8 +142,8 @@ private:
     for (int key = 0; key < scores_.keys(); ++key) {
       double sum = 0;
       for (int e = 0; e < v_.whole[3]; ++e)
-        sum += dout_.get({b, p, i, e}) *
-               v_.get({b, key, scores_.keyHead(i), e});
+        sum +=
+            dout_.get({b, p, i, e}) * v_.get({b, key, scores_.keyHead(i), e});
       double kept = scores_.kept(b, p, i, key);
       prob.push_back(probability(b, p, i, key, s));
       dp.push_back(sum * kept);

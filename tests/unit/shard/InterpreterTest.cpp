@@ -1,6 +1,6 @@
 // The judge of the derived backward and of the sharding rule: real tensors.
-#include "tests/unit/Catch.h"
 #include "tests/unit/shard/Interpreter.h"
+#include "tests/unit/Catch.h"
 #include "tests/unit/shard/RandomCase.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@ using namespace planc::oracle;
 
 namespace {
 
-constexpr std::uint32_t kSeeds = 300;
+constexpr std::uint32_t kSeeds = 400;
 
 double lossWith(const graph::OpGraph &graph, Inputs inputs,
                 const Parameter &parameter, std::size_t element, double step) {
@@ -56,8 +56,7 @@ TEST_CASE("every rank of every random plan gets what one device gets") {
                  << random.text);
     Inputs inputs = randomInputs(random.graph, seed);
     Outcome outcome = runWhole(random.graph, inputs, Passes::Both);
-    shard::ShardedGraph sharded =
-        shard::shardGraph(random.graph, random.plan);
+    shard::ShardedGraph sharded = shard::shardGraph(random.graph, random.plan);
     std::vector<std::string> none;
     CHECK(shard::verify(sharded) == none);
     CHECK(runSharded(sharded, random.plan, inputs, outcome) == none);

@@ -68,10 +68,10 @@ private:
 
   std::size_t loopOf(std::size_t operand, const ops::DimUse &use) const {
     if (use.role == Role::Contract)
-      return outer_ + static_cast<std::size_t>(
-                          std::find(contracted_.begin(), contracted_.end(),
-                                    use.dim) -
-                          contracted_.begin());
+      return outer_ +
+             static_cast<std::size_t>(
+                 std::find(contracted_.begin(), contracted_.end(), use.dim) -
+                 contracted_.begin());
     std::size_t first = result_.dims.size(), last = first;
     for (std::size_t d = 0; d < result_.dims.size(); ++d)
       if (result_.dims[d] == use.as) {
@@ -159,9 +159,7 @@ double geluSlope(double x) {
   return 0.5 * (1 + t) +
          0.5 * x * (1 - t * t) * kGelu * (1 + 3 * 0.044715 * x * x);
 }
-double siluSlope(double x) {
-  return sigmoid(x) * (1 + x * (1 - sigmoid(x)));
-}
+double siluSlope(double x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }
 
 // --- lookups -----------------------------------------------------------------
 
@@ -335,8 +333,7 @@ void softmaxGrad(const KernelCall &call) {
   const Tensor &dy = *call.operands[0], &y = *call.operands[1];
   forEachRow(y, [&](const std::vector<int> &at) {
     std::vector<double> g = rowOf(dy, at), out = rowOf(y, at);
-    double along =
-        meanProduct(g, out) * static_cast<double>(out.size());
+    double along = meanProduct(g, out) * static_cast<double>(out.size());
     for (std::size_t h = 0; h < g.size(); ++h)
       out[h] *= g[h] - along;
     writeRow(*call.results[0], at, out);
@@ -480,21 +477,19 @@ void runKernel(const KernelCall &call) {
   case OpKind::Relu:
     return pointwise(call, [](const Values &v) { return std::max(v[0], 0.0); });
   case OpKind::ReluGrad:
-    return pointwise(call,
-                     [](const Values &v) { return v[1] > 0 ? v[0] : 0; });
+    return pointwise(call, [](const Values &v) { return v[1] > 0 ? v[0] : 0; });
   case OpKind::SquaredRelu:
     return pointwise(call, [](const Values &v) {
       return std::max(v[0], 0.0) * std::max(v[0], 0.0);
     });
   case OpKind::SquaredReluGrad:
-    return pointwise(call, [](const Values &v) {
-      return 2 * v[0] * std::max(v[1], 0.0);
-    });
+    return pointwise(
+        call, [](const Values &v) { return 2 * v[0] * std::max(v[1], 0.0); });
   case OpKind::Dropout:
     return dropout(call);
   case OpKind::DropoutGrad:
-    return pointwise(
-        call, [&](const Values &v) { return v[0] * v[1] * keptScale; });
+    return pointwise(call,
+                     [&](const Values &v) { return v[0] * v[1] * keptScale; });
   case OpKind::CrossEntropy:
     return crossEntropy(call);
   case OpKind::CrossEntropyGrad:

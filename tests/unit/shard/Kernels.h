@@ -7,9 +7,9 @@ namespace planc::oracle {
 
 struct KernelCall {
   const ops::Op *op = nullptr;
-  ops::DimId seq; ///< whose index is the position (rope)
+  ops::DimId seq;                       ///< whose index is the position (rope)
   std::vector<const Tensor *> operands; ///< an Add may be given fewer
-  std::vector<Tensor *> results; ///< zeros, with the places to compute
+  std::vector<Tensor *> results;        ///< zeros, with the places to compute
 };
 
 /// Sums run over what the operands hold, so a result over cut operands is this

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/unit/ops/TinyModels.h"
+#include "tests/unit/shard/OddModel.h"
 #include "tests/unit/shard/Plans.h"
 
 #include <algorithm>
@@ -57,10 +58,12 @@ private:
     sizes.vocab = 8;
     if (chance(30))
       sizes.window = 3;
-    bool gpt = chance(40);
-    sizes.keyHeads = gpt ? 4 : oneOf<std::int64_t>({1, 2, 2, 4});
-    if (!gpt)
+    std::uint32_t which = below(3);
+    sizes.keyHeads = which == 0 ? 4 : oneOf<std::int64_t>({1, 2, 2, 4});
+    if (which == 1)
       return ops::tiny::llamaLike(sizes);
+    if (which == 2)
+      return OddModel(sizes).build();
     sizes.tied = chance(50);
     sizes.dropout = chance(50) ? 0.25 : 0;
     return ops::tiny::gptLike(sizes);
@@ -88,14 +91,15 @@ private:
            {"batch", "seq"},
            {"heads", "kv_heads"},
            {}});
-    std::vector<std::string> all = {"batch", "seq",    "heads",
-                                    "ffn",   "hidden", "vocab",
-                                    "head_size"};
+    std::vector<std::string> all = {"batch",  "seq",   "heads",    "ffn",
+                                    "hidden", "vocab", "head_size"};
     std::shuffle(all.begin(), all.end(), random_);
     all.resize(1 + below(5));
     auto heads = std::find(all.begin(), all.end(), "heads");
-    if (heads != all.end())
-      all.insert(heads + 1, "kv_heads");
+    if (heads != all.end()) {
+      auto after = static_cast<std::uint32_t>(all.end() - heads);
+      all.insert(heads + 1 + below(after), "kv_heads");
+    }
     return all;
   }
 
@@ -108,8 +112,8 @@ private:
       if (devices * size > 8)
         size = 1;
       devices *= size;
-      axes.push_back({std::string(1, static_cast<char>('a' + i)), size,
-                      randomList()});
+      axes.push_back(
+          {std::string(1, static_cast<char>('a' + i)), size, randomList()});
     }
     return axes;
   }

@@ -93,15 +93,14 @@ std::vector<int> groupOf(const Step &step, int rank) {
 }
 
 void cutFrom(const Tensor &whole, Tensor &part) {
-  part.forEach([&](const std::vector<int> &at, double &out) {
-    out = whole.get(at);
-  });
+  part.forEach(
+      [&](const std::vector<int> &at, double &out) { out = whole.get(at); });
 }
 
 void runCollective(const Step &step, const RankTensors &operand,
                    RankTensors &result) {
-  bool sums = step.kind == StepKind::AllReduce ||
-              step.kind == StepKind::ReduceScatter;
+  bool sums =
+      step.kind == StepKind::AllReduce || step.kind == StepKind::ReduceScatter;
   bool alone = step.kind == StepKind::Slice;
   for (std::size_t rank = 0; rank < result.size(); ++rank) {
     std::vector<int> group = alone ? std::vector<int>{static_cast<int>(rank)}

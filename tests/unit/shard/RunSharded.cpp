@@ -174,8 +174,8 @@ bool Sharded::reduceStatistic(std::size_t run, const Step &step) {
       maker = &each;
   if (!maker || step.kind != StepKind::AllReduce)
     return false;
-  auto found = std::find(maker->results.begin(), maker->results.end(),
-                         step.operands[0]);
+  auto found =
+      std::find(maker->results.begin(), maker->results.end(), step.operands[0]);
   if (found == maker->results.end())
     return false;
   auto result = found - maker->results.begin();
@@ -199,8 +199,8 @@ bool Sharded::reduceStatistic(std::size_t run, const Step &step) {
         if (result == 1)
           value = std::max(value, raw[m].data[i]);
         else if (result == 2)
-          value += raw[m].data[i] *
-                   std::exp(most[m].data[i] - final(1)[m].data[i]);
+          value +=
+              raw[m].data[i] * std::exp(most[m].data[i] - final(1)[m].data[i]);
         else
           value += raw[m].data[i];
       }
@@ -254,9 +254,8 @@ void Sharded::checkLoss(std::size_t run) {
   std::map<std::vector<int>, double> tokens;
   for (std::size_t rank = 0; last && rank < ranks(); ++rank) {
     Tensor part = (*last)[rank];
-    part.forEach([&](const std::vector<int> &at, double &value) {
-      tokens[at] = value;
-    });
+    part.forEach(
+        [&](const std::vector<int> &at, double &value) { tokens[at] = value; });
   }
   double sum = 0;
   for (const auto &[at, value] : tokens)
@@ -280,9 +279,10 @@ void Sharded::backward(std::size_t run) {
             "gradient of slot " + source_.model.slots[port.slot].name +
                 " before " + sourceBody(run).forward.name);
     const std::vector<ops::Port> &outputs = sourceBody(run).forward.outputs;
-    bool carried = std::any_of(
-        outputs.begin(), outputs.end(),
-        [&](const ops::Port &out) { return out.slot == port.slot; });
+    bool carried =
+        std::any_of(outputs.begin(), outputs.end(), [&](const ops::Port &out) {
+          return out.slot == port.slot;
+        });
     if (!carried && slotGradients_.count(port.slot))
       for (std::size_t rank = 0; rank < ranks(); ++rank)
         for (std::size_t i = 0; i < gradient[rank].size(); ++i)
