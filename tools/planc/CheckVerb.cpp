@@ -16,7 +16,8 @@ struct CheckOptions {
   PlanOptions plan{verb};
   cl::opt<Format> format{
       "format",
-      cl::desc("form of the diagnostics"),
+      cl::desc("text or json"),
+      cl::value_desc("FORM"),
       cl::sub(verb),
       cl::cat(tool::options()),
       cl::init(Format::Text),
@@ -28,8 +29,8 @@ struct CheckOptions {
 
 int runCheck(Arguments arguments) {
   static CheckOptions options;
-  if (!parseArguments(arguments, options.verb))
-    return kUsage;
+  if (const auto code = parseArguments(arguments, options.verb))
+    return *code;
   const auto session = options.plan.session();
   if (!session)
     return kUsage;

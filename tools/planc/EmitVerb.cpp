@@ -30,8 +30,8 @@ struct EmitOptions {
 
 int runEmit(Arguments arguments) {
   static EmitOptions options;
-  if (!parseArguments(arguments, options.verb))
-    return kUsage;
+  if (const auto code = parseArguments(arguments, options.verb))
+    return *code;
   const auto stage = driver::stageFromName(options.stage.getValue());
   if (!stage)
     return usageError(options.stage.empty()

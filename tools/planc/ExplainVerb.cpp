@@ -33,8 +33,8 @@ std::vector<std::string_view> allCodes() {
 
 int runExplain(Arguments arguments) {
   static ExplainOptions options;
-  if (!parseArguments(arguments, options.verb))
-    return kUsage;
+  if (const auto code = parseArguments(arguments, options.verb))
+    return *code;
   const std::string &code = options.code;
   if (code.empty())
     return usageError("explain wants the code of a diagnostic, such as "

@@ -3,11 +3,14 @@
 #include "compiler/diag/Consumers.h"
 #include "tools/planc/Terminal.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 
 namespace planc::tool {
 
@@ -33,9 +36,11 @@ std::string whyUnreadable(const std::string &path) {
 /// help that lists something else.
 std::string plainMessage(const std::string &text) {
   std::string out = text;
-  const std::size_t hint = out.find("  Try: ");
-  if (hint != std::string::npos)
-    out.erase(hint, out.find('\n', hint) - hint);
+  for (std::string_view hint : {"  Try: ", ": See: "}) {
+    const std::size_t at = out.find(hint);
+    if (at != std::string::npos)
+      out.erase(at, out.find('\n', at) - at);
+  }
   return out;
 }
 
@@ -46,15 +51,62 @@ cl::OptionCategory &options() {
   return category;
 }
 
-bool parseArguments(Arguments arguments, cl::SubCommand &verb) {
-  cl::HideUnrelatedOptions(options(), verb);
+namespace {
+
+/// `--peak=RATE`, `-D name=value`.
+std::string spellingOf(const cl::Option &option) {
+  std::string out = option.ArgStr.size() == 1 ? "-" : "--";
+  out += option.ArgStr.str();
+  if (!option.ValueStr.empty())
+    out += " " + option.ValueStr.str();
+  return out;
+}
+
+std::string helpOf(cl::SubCommand &verb) {
+  constexpr std::size_t kTextColumn = 20;
+  std::string operand;
+  std::map<std::string, std::string> rows;
+  for (const auto &entry : cl::getRegisteredOptions(verb)) {
+    const cl::Option &option = *entry.second;
+    if (option.getOptionHiddenFlag() == cl::NotHidden &&
+        llvm::is_contained(option.Categories, &options()))
+      rows[spellingOf(option)] = option.HelpStr.str();
+  }
+  for (const cl::Option *option : verb.PositionalOpts)
+    operand += " " + option->HelpStr.str();
+  std::string out = "planc " + verb.getName().str() + ": " +
+                    verb.getDescription().str() + "\n\nusage: planc " +
+                    verb.getName().str() + operand +
+                    (rows.empty() ? "\n" : " [options]\n\noptions\n");
+  for (const auto &[spelling, text] : rows) {
+    std::string head = "  " + spelling;
+    head.resize(std::max(head.size() + 2, kTextColumn), ' ');
+    out += head + text + "\n";
+  }
+  return out;
+}
+
+bool asksForHelp(Arguments arguments) {
+  for (int i = 2; i < arguments.count; ++i) {
+    const std::string_view argument = arguments.values[i];
+    if (argument == "--help" || argument == "-h")
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+std::optional<int> parseArguments(Arguments arguments, cl::SubCommand &verb) {
+  if (asksForHelp(arguments))
+    return writeOutput("", helpOf(verb)) ? 0 : kUsage;
   std::string errors;
   llvm::raw_string_ostream stream(errors);
   if (cl::ParseCommandLineOptions(arguments.count, arguments.values, "",
                                   &stream))
-    return true;
+    return std::nullopt;
   writeError(plainMessage(stream.str()));
-  return false;
+  return kUsage;
 }
 
 PlanOptions::PlanOptions(cl::SubCommand &verb)

@@ -17,9 +17,11 @@ namespace planc::tool {
 /// The category of every option of ours; the help shows no other.
 llvm::cl::OptionCategory &options();
 
-/// Parses the arguments of one verb against the options registered so far.
-/// False after a message: exit with kUsage.
-bool parseArguments(Arguments arguments, llvm::cl::SubCommand &verb);
+/// Parses the arguments of one verb against the options registered so far. An
+/// exit code when there is nothing left to do: help was asked for, or a message
+/// said what is wrong.
+std::optional<int> parseArguments(Arguments arguments,
+                                  llvm::cl::SubCommand &verb);
 
 /// FILE, -D, --plan and the switches for people who work on planc.
 struct PlanOptions {

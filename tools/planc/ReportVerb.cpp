@@ -19,7 +19,8 @@ struct ReportOptions {
   PlanOptions plan{verb};
   cl::opt<Format> format{
       "format",
-      cl::desc("form of the report"),
+      cl::desc("text, json or markdown"),
+      cl::value_desc("FORM"),
       cl::sub(verb),
       cl::cat(tool::options()),
       cl::init(Format::Text),
@@ -34,7 +35,8 @@ struct ReportOptions {
       cl::value_desc("RATE"), cl::sub(verb), cl::cat(tool::options())};
   cl::opt<ColorChoice> color{
       "color",
-      cl::desc("colour in text"),
+      cl::desc("colour: auto (on a terminal), always or never"),
+      cl::value_desc("WHEN"),
       cl::sub(verb),
       cl::cat(tool::options()),
       cl::init(ColorChoice::Auto),
@@ -94,8 +96,8 @@ std::string written(const ReportOptions &options,
 
 int runReport(Arguments arguments) {
   static ReportOptions options;
-  if (!parseArguments(arguments, options.verb))
-    return kUsage;
+  if (const auto code = parseArguments(arguments, options.verb))
+    return *code;
   auto session = options.plan.session();
   if (!session)
     return kUsage;

@@ -20,8 +20,8 @@ struct TraceVerbOptions {
 
 int runTrace(Arguments arguments) {
   static TraceVerbOptions options;
-  if (!parseArguments(arguments, options.verb))
-    return kUsage;
+  if (const auto code = parseArguments(arguments, options.verb))
+    return *code;
   const auto session = options.plan.session();
   if (!session)
     return kUsage;
