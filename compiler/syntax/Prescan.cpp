@@ -93,7 +93,7 @@ private:
     else if (c == ',')
       forgetOperators();
     else if (isOperatorSign(c))
-      return addOperator(begin);
+      return takeOperator(begin);
     else
       return stray(begin);
     return true;
@@ -109,6 +109,15 @@ private:
   void forgetOperators() {
     depth_ -= levels_.back().operators;
     levels_.back().operators = 0;
+  }
+
+  bool takeOperator(std::size_t begin) {
+    std::string_view both = text_.substr(begin, 2);
+    for (std::string_view known :
+         {"**", "//", "==", "!=", "<=", ">=", "->", ".."})
+      if (both == known)
+        at_ = begin + 2;
+    return addOperator(begin);
   }
 
   bool addOperator(std::size_t begin) {

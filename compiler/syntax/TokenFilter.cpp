@@ -185,7 +185,8 @@ private:
     emitter_
         .report(span, diag::Kind::BarePoint,
                 "a number has digits on both sides of its point")
-        .fix(places_.span(token()), afterNumber ? ".0" : "0.");
+        .fix(span,
+             afterNumber ? number.getText() + ".0" : "0." + number.getText());
     return true;
   }
 
