@@ -137,8 +137,7 @@ void EngineState::handleEvent(const Event &event) {
   if (event.kind == Event::Kind::Arrival)
     arrived(event.step, event.index);
   // A run that became instructions tells of its later pieces itself.
-  else if (event.run == kNone ||
-           event.time <= classes_[event.index].materialisedAt[event.run])
+  else if (event.time <= classes_[event.index].materialisedAt[event.run])
     pieceReady(event.index, event.step, event.bucket);
 }
 
@@ -149,7 +148,7 @@ void EngineState::handleSlot(Slot slot) {
   if (state.running && state.materialised &&
       state.run.current(stream) != BlockRun::kNone) {
     state.run.finish(stream, placeOf(c), now_);
-    drain(c, Moment::End);
+    drain(c);
     if (stream != 0)
       markDirty(slot);
     if (state.run.done())
@@ -184,7 +183,7 @@ void EngineState::freeStream(std::uint32_t rankClass, int stream) {
   if (!state.running || !state.materialised || state.run.done())
     return;
   state.run.advance(1u << stream, placeOf(rankClass), now_);
-  drain(rankClass, Moment::End);
+  drain(rankClass);
   if (state.run.done())
     runEnded(rankClass);
 }
@@ -217,10 +216,13 @@ Failure EngineState::deadlock() const {
   for (std::uint32_t c = 0; c < classes_.size(); ++c)
     for (int s = 0; s < kStreamCount; ++s) {
       Cursor cursor = classes_[c].order[s];
-      if (!head(c, s, cursor) || shown++ >= kShown)
+      bool begun = s == 0 && classes_[c].running;
+      if ((!begun && !head(c, s, cursor)) || shown++ >= kShown)
         continue;
-      text += fmt::format("{} {}", shown > 1 ? "," : "",
-                          describe(c, program_.classes[c].order[s][cursor.at]));
+      std::uint32_t task =
+          begun ? classes_[c].task : program_.classes[c].order[s][cursor.at];
+      text += fmt::format("{} {}{}", shown > 1 ? "," : "", describe(c, task),
+                          begun ? ", begun" : "");
     }
   if (shown > kShown)
     text += fmt::format(", and {} more", shown - kShown);

@@ -298,7 +298,7 @@ void EngineState::gatherEnded(std::uint32_t rankClass, std::int32_t step,
   for (const Hook &use : compiled.hooks[task->hooks].uses)
     if (use.bucket == bucket)
       running.run.release(use.instruction, placeOf(rankClass), now_);
-  drain(rankClass, Moment::End);
+  drain(rankClass);
   if (running.run.done())
     runEnded(rankClass);
 }

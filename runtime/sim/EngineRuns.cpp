@@ -109,7 +109,7 @@ void EngineState::startMaterialised(std::uint32_t rankClass) {
         state.run.hold(use.instruction);
   }
   state.run.advance(block.streams, placeOf(rankClass), now_);
-  drain(rankClass, Moment::Start);
+  drain(rankClass);
   if (!state.run.done())
     return;
   Slot slot = rankClass * kStreamCount;
@@ -176,7 +176,7 @@ void EngineState::materialise(std::uint32_t rankClass) {
                      program_.classes[rankClass].self);
 }
 
-void EngineState::drain(std::uint32_t rankClass, Moment moment) {
+void EngineState::drain(std::uint32_t rankClass) {
   ClassState &state = classes_[rankClass];
   const CompiledClass &compiled = program_.classes[rankClass];
   const CompiledTask &task = compiled.tasks[state.task];
@@ -185,18 +185,8 @@ void EngineState::drain(std::uint32_t rankClass, Moment moment) {
       const std::vector<Hook> &pieces = compiled.hooks[task.hooks].pieces;
       auto at =
           std::lower_bound(pieces.begin(), pieces.end(), Hook{instruction, 0});
-      for (; at != pieces.end() && at->instruction == instruction; ++at) {
-        if (moment == Moment::End) {
-          pieceReady(rankClass, state.step, at->bucket);
-          continue;
-        }
-        Event event;
-        event.time = now_;
-        event.index = rankClass;
-        event.bucket = at->bucket;
-        event.step = state.step;
-        pushEvent(event);
-      }
+      for (; at != pieces.end() && at->instruction == instruction; ++at)
+        pieceReady(rankClass, state.step, at->bucket);
     }
   state.run.clearEnded();
 }

@@ -110,8 +110,8 @@ private:
   bool gathersMissing(std::uint32_t rankClass) const;
   bool touched(std::uint32_t rankClass, const CompiledBlock &block) const;
   void materialise(std::uint32_t rankClass);
-  enum class Moment : std::uint8_t { End, Start };
-  void drain(std::uint32_t rankClass, Moment moment);
+  /// Tells of the pieces that instructions which just ended have made ready.
+  void drain(std::uint32_t rankClass);
   void runEnded(std::uint32_t rankClass);
   void recordRun(std::uint32_t rankClass);
   const timeline::IsolatedRun &isolated(std::uint32_t block);

@@ -89,6 +89,19 @@ TEST_CASE("a kernel beside a collective goes at the units left") {
   CHECK(timeline.stepTime == Duration(1075));
 }
 
+TEST_CASE("a kernel beside a collective gets the memory bandwidth left") {
+  OneRank rank;
+  Block block;
+  rank.kernel(block, Duration(1000), cost::Bound::Memory); // asks for half
+  sim::OpCost gather = messageCost(300, 0, kWhole);
+  gather.memoryShare = kWhole * 3 / 4;
+  rank.message(block, Stream::Tensor, gather);
+  rank.run(block, PassKind::Forward);
+  Timeline timeline = rank.simulate(sim::Mode::Reuse);
+  // 300 ps at a quarter of the bandwidth, where it asks for a half.
+  CHECK(timeline.isolated[BlockId(0)].instructions[0].end == Duration(1150));
+}
+
 TEST_CASE("messages on one link share it by what they ask for") {
   OneRank rank;
   Block block;

@@ -130,6 +130,7 @@ private:
           run.deps.push_back(add(
               program, costs, transfer(TaskKind::Recv, from, pass, micro), {}));
         TaskId id = add(program, costs, run, {});
+        addOwnCollective(program, costs, id);
         if (to >= 0 && to < ranks) {
           Task send = transfer(TaskKind::Send, to, pass, micro);
           send.deps.push_back(id);
@@ -142,6 +143,20 @@ private:
       }
     finishClass(out, program, costs, rank, ranks);
     out.set.classes.add(program);
+  }
+
+  /// A collective of the class's own beside its runs.
+  void addOwnCollective(RankProgram &program, std::vector<sim::OpCost> &costs,
+                        TaskId after) {
+    if (shape_.ownStreams || !chance(20))
+      return;
+    Task own = collective(-1, CommunicationKind::Parameters);
+    constexpr Stream kStreams[] = {Stream::Tensor, Stream::Gradients,
+                                   Stream::Parameters, Stream::Compute};
+    own.stream = kStreams[between(0, 3)];
+    if (chance(80))
+      own.deps.push_back(after);
+    add(program, costs, own, messageCost(3));
   }
 
   std::size_t pickBlock(const RandomProgram &out) {
@@ -169,7 +184,11 @@ private:
     addPieces(out, program);
     if (tied_ && ranks > 1 && (rank == 0 || rank == ranks - 1)) {
       Task tied = collective(1000, CommunicationKind::Gradients);
-      tied.deps.push_back(TaskId(program.tasks.size() - 1));
+      // After the last backward, lest a block wait for a stream that waits
+      // for another class.
+      for (TaskId id : program.tasks.ids())
+        if (program.tasks[id].kind == TaskKind::Run)
+          tied.deps = {id};
       add(program, costs, tied, messageCost(3));
     }
     Task update;

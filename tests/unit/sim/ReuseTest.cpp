@@ -83,7 +83,7 @@ std::vector<sim::IssueOrder> ordersOf(const ProgramSet &set) {
 } // namespace
 
 TEST_CASE("reusing runs gives what simulating every instruction gives") {
-  std::size_t reused = 0, all = 0, deadlocks = 0;
+  std::size_t reused = 0, all = 0;
   for (std::uint32_t seed = 1; seed <= 400; ++seed) {
     RandomProgram program = RandomPrograms(seed, {}).make();
     CAPTURE(seed);
@@ -108,7 +108,6 @@ TEST_CASE("reusing runs gives what simulating every instruction gives") {
   // The test says something only when both ways are taken often.
   CHECK(reused > all / 10);
   CHECK(reused < all * 9 / 10);
-  CHECK(deadlocks == 0);
 }
 
 TEST_CASE("the same program gives the same timeline, to the last byte") {

@@ -242,3 +242,92 @@ TEST_CASE("hybrid sharding: the second reduction follows the first") {
   CHECK(of.communications[1].begin == Duration(130));
   CHECK(of.reduces[1].after == 0);
 }
+
+namespace {
+
+Task collective(std::int64_t tag, std::int64_t duration) {
+  Task out;
+  out.kind = TaskKind::Collective;
+  out.stream = Stream::Gradients;
+  out.tag = tag;
+  out.duration = Duration(duration);
+  out.message.kind = CommunicationKind::Tensor;
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("a collective holds the stream of whoever has joined") {
+  // Stage 1 joins at 410, stage 0 at 620; the reduction of stage 1 comes after.
+  ProgramSet set = twoStages();
+  set.stepEnd = ProgramSet::StepEnd::Free;
+  for (std::size_t c : {0, 1}) {
+    RankProgram &rank = set.classes[RankClassId(c)];
+    Task tied = collective(7, 20);
+    for (TaskId id : rank.tasks.ids())
+      if (rank.tasks[id].pass == PassKind::Backward)
+        tied.deps = {id};
+    rank.tasks.add(tied);
+  }
+  addReduce(set, 1);
+  Timeline timeline = simulate(set, sim::frameworkIssue(set, {}), 300, 1);
+  const auto &seen = timeline.classes[RankClassId(1)].communications;
+  REQUIRE(seen.size() == 4);
+  CHECK(seen[2].source == CommunicationSource::Collective);
+  CHECK(seen[2].ready == Duration(410));
+  CHECK(seen[2].begin == Duration(620));
+  CHECK(seen[3].source == CommunicationSource::Reduce);
+  CHECK(seen[3].begin == Duration(640));
+}
+
+TEST_CASE("a wait over the pipeline's end is bubble before it (M5)") {
+  ProgramSet set = twoStages();
+  set.stepEnd = ProgramSet::StepEnd::Free;
+  RankProgram &rank = set.classes[RankClassId(1)];
+  Task update = rank.tasks[TaskId(rank.tasks.size() - 1)];
+  Task own = collective(-1, 300);
+  for (TaskId id : rank.tasks.ids())
+    if (rank.tasks[id].pass == PassKind::Backward)
+      own.deps = {id};
+  rank.tasks[TaskId(rank.tasks.size() - 1)] = own;
+  update.deps = {TaskId(rank.tasks.size() - 1)};
+  rank.tasks.add(update);
+  Timeline timeline = simulate(set, sim::frameworkIssue(set, {}), 0, 1);
+  CHECK(waits(timeline, 1) == "recv 0 100 110\n"
+                              "nothing-left 410 620 620\n"
+                              "collective 620 620 710\n");
+}
+
+TEST_CASE("a receive that waits holds its message back") {
+  // Stage 1 takes the second micro-batch only after the first one's forward.
+  PipelineShape shape;
+  shape.ranks = 2;
+  shape.micros = 2;
+  shape.hop = Duration(10);
+  ProgramSet set = pipelineProgram(shape, gpipe(shape));
+  RankProgram &rank = set.classes[RankClassId(1)];
+  REQUIRE(rank.tasks[TaskId(2)].kind == TaskKind::Recv);
+  rank.tasks[TaskId(2)].deps = {TaskId(1)};
+  Timeline timeline = simulate(set, sim::frameworkIssue(set, {}), 0, 1);
+  const auto &seen = timeline.classes[RankClassId(1)].communications;
+  // The first forward ends at 210; the message left at 200 before.
+  CHECK(seen[1].source == CommunicationSource::Recv);
+  CHECK(seen[1].ready == Duration(210));
+  CHECK(seen[1].begin == Duration(210));
+  CHECK(seen[1].end == Duration(220));
+}
+
+TEST_CASE("a collective that waits for nothing waits for its step") {
+  ProgramSet set;
+  Task run;
+  run.block = set.blocks.add({"forward", {kernel(100)}});
+  RankProgram rank;
+  rank.tasks.add(collective(-1, 30));
+  rank.tasks.add(run);
+  set.classes.add(rank);
+  Timeline timeline = simulate(set, sim::frameworkIssue(set, {}), 0, 2);
+  const auto &seen = timeline.classes[RankClassId(0)].communications;
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].begin == Duration(0));
+  CHECK(seen[1].begin == Duration(100));
+}
