@@ -35,7 +35,10 @@ public:
     choice_.operands.resize(rule_.operands.size());
     choice_.results.resize(1);
     makeGatheredWhole();
-    if (DimId dim = contractedInPlace(); dim.isValid())
+    if (std::size_t sum = wholeSum(); sum < rule_.operands.size()) {
+      choice_.operands[sum].partial = true;
+      choice_.results[0].partial = true;
+    } else if (DimId dim = contractedInPlace(); dim.isValid())
       workInPlace(dim);
     else if (home_.isValid())
       followResult();
@@ -43,6 +46,15 @@ public:
   }
 
 private:
+  /// A gradient left as a sum on its way to a weight's: all others are whole.
+  std::size_t wholeSum() const {
+    std::size_t i = 0;
+    while (i < rule_.operands.size() && !(request_.operands[i].partial &&
+                                          !request_.operands[i].cut.isValid()))
+      ++i;
+    return i;
+  }
+
   /// Rule 1.
   void makeGatheredWhole() {
     for (std::size_t i = 0; i < rule_.operands.size(); ++i) {

@@ -43,8 +43,10 @@ struct AxisChoice {
   bool statistics = false;
 };
 
-/// Rules 1–3 of docs/sharding.md for each result. Where two results of one
-/// operator ask for different operands, it works whole on the axis.
+/// Rules 1–3 of docs/sharding.md for each result. A sum over the whole axis is
+/// left as it is, for callers that bring the others home first. Where two
+/// results of one operator ask for different operands, it works whole on the
+/// axis.
 AxisChoice applyRule(const RuleRequest &request, const Homes &homes);
 
 } // namespace planc::shard

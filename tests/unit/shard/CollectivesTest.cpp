@@ -357,3 +357,15 @@ TEST_CASE("a sum of several and of one: added while partial, brought once") {
     reduces += step.name == "grad h reduce";
   CHECK(reduces == 1);
 }
+
+TEST_CASE("a gradient that only weights' gradients read stays a sum") {
+  // Positions have no batch: their gradient sums over it before the table's.
+  ops::tiny::Sizes s = sizes();
+  s.keyHeads = s.heads;
+  Case c(ops::tiny::gptLike(s), {{"d", 2, {"batch"}}, {"t", 2, kSequence}});
+  c.run();
+  for (const Step &step : c.body("embed").backward)
+    if (step.kind != StepKind::Compute)
+      CHECK(step.axes == c.axes({"t"}));
+  CHECK(c.weight("places").partial == c.axes({"d", "t"}));
+}
