@@ -9,27 +9,10 @@
 
 #include <fmt/core.h>
 
-#include <limits>
-
 namespace planc::sema {
 
 using diag::Kind;
 using source::SourceSpan;
-
-std::int64_t Mesh::devices() const {
-  std::int64_t product = 1;
-  for (const Axis &axis : axes)
-    product *= axis.size;
-  return product;
-}
-
-std::int64_t Mesh::stride(AxisId axis) const {
-  std::int64_t product = 1;
-  for (AxisId other : axes.ids())
-    if (axis < other)
-      product *= axes[other].size;
-  return product;
-}
 
 namespace {
 
