@@ -76,6 +76,9 @@ private:
   OriginId clauseOf(const Wait &wait, RankClassId id) const;
   void settleModelArithmetic();
 
+  Duration pipelineEnd(std::int32_t step) const {
+    return inputs_.timeline.steps[static_cast<std::size_t>(step)].pipelineEnd;
+  }
   void chargeClause(OriginId clause, Charge charge, Int128 rankTime) {
     if (clause.isValid() && rankTime > 0)
       result_.charges[clause][static_cast<std::size_t>(charge)] += rankTime;
@@ -208,19 +211,22 @@ void Attributor::addKernel(const KernelParts &parts,
 
 void Attributor::addWait(const Wait &wait, OriginId clause,
                          std::int64_t weight) {
-  const Int128 before = Int128(weight) * (wait.splitAt - wait.begin).value;
-  const Int128 after = Int128(weight) * (wait.end - wait.splitAt).value;
-  const bool inPipeline =
-      wait.cause == WaitCause::Recv || wait.cause == WaitCause::NothingLeft;
+  const bool isReceive = wait.cause == WaitCause::Recv;
+  const bool nothingLeft = wait.cause == WaitCause::NothingLeft;
+  const Duration split =
+      nothingLeft ? std::clamp(pipelineEnd(wait.step), wait.begin, wait.end)
+                  : wait.splitAt;
+  const Int128 before = Int128(weight) * (split - wait.begin).value;
+  const Int128 after = Int128(weight) * (wait.end - split).value;
+  const bool inPipeline = isReceive || nothingLeft;
   result_.waterfall[inPipeline ? Cause::Bubble : Cause::Skew] += before;
+  result_.waterfall[nothingLeft ? Cause::StepEnd : exposedBy(wait.kind)] +=
+      after;
   if (inPipeline)
     chargeClause(inputs_.clauses.pipeline, Charge::Bubble, before);
-  if (after == 0)
-    return;
-  result_.waterfall[exposedBy(wait.kind)] += after;
-  if (wait.cause == WaitCause::Recv)
+  if (isReceive)
     chargeClause(inputs_.clauses.pipeline, Charge::Transfer, after);
-  else
+  else if (!nothingLeft)
     chargeClause(clause, Charge::Exposed, after);
 }
 

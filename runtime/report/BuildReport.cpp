@@ -149,8 +149,9 @@ std::vector<Communication> communicationOf(const ReportInputs &inputs,
   for (std::size_t i = 1; i < kKinds; ++i) {
     Communication row;
     row.kind = static_cast<CommunicationKind>(i);
-    row.inFlight = attribution.inFlight[i];
     row.exposed = attribution.waterfall[exposedBy(row.kind)];
+    // A rank may wait for one that waits for its stream, before it flies.
+    row.inFlight = std::max(attribution.inFlight[i], row.exposed);
     row.exposedAtLeast = std::min(attribution.exposedAtLeast[i], row.exposed);
     row.over = reach.levelOf(row.kind);
     if (row.inFlight > 0 || row.exposed > 0)

@@ -96,8 +96,10 @@ struct Planned {
 /// Exposed and hidden communication of one kind (M7).
 struct Communication {
   program::CommunicationKind kind = program::CommunicationKind::None;
-  Int128 inFlight = 0; ///< rank-time in which at least one of the kind runs
-  Int128 exposed = 0;  ///< charged to it in the waterfall; ≤ inFlight
+  /// Rank-time on the wire, once for each message, or charged to waiting for it
+  /// where that is more (a collective queued behind another).
+  Int128 inFlight = 0;
+  Int128 exposed = 0; ///< charged to it in the waterfall; ≤ inFlight
   /// What no order of the same collectives hides: waits inside a block that
   /// nothing of the block can fill.
   Int128 exposedAtLeast = 0;
