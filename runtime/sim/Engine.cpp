@@ -29,6 +29,26 @@ EngineState::EngineState(const CompiledProgram &program, std::int64_t units,
     joining_ += rankClass.firstUpdate != kNone;
   for (std::int32_t step = 0; step < options.steps; ++step)
     prepareStep(step);
+  reserve();
+}
+
+void EngineState::reserve() {
+  auto steps = static_cast<std::size_t>(options_.steps);
+  std::size_t instructions = 0;
+  for (std::uint32_t c = 0; c < classes_.size(); ++c) {
+    std::size_t runs = 0;
+    for (const CompiledTask &task : program_.classes[c].tasks)
+      if (task.kind == program::TaskKind::Run) {
+        ++runs;
+        instructions += program_.blocks[task.block].count;
+      }
+    timelineOf(c).runs.reserve(runs * steps);
+    classes_[c].materialisedAt.reserve(runs * steps);
+    timelineOf(c).communications.reserve(
+        (program_.classes[c].tasks.size() - runs) * steps);
+  }
+  if (options_.mode == Mode::Flat)
+    timeline_.instructions.reserve(instructions * steps);
 }
 
 void EngineState::prepareStep(std::int32_t step) {

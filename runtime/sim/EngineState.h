@@ -88,6 +88,7 @@ private:
 
   // The loop (Engine.cpp).
   void prepareStep(std::int32_t step);
+  void reserve();
   void round();
   void attempt(Slot slot);
   bool nextMoment();

@@ -258,14 +258,16 @@ Task collective(std::int64_t tag, std::int64_t duration) {
 } // namespace
 
 TEST_CASE("a collective holds the stream of whoever has joined") {
-  // Stage 1 joins at 410, stage 0 at 620; the reduction of stage 1 comes after.
+  // Stage 1 joins at 210, stage 0 at 620; what stage 1 reduces is ready at 410.
   ProgramSet set = twoStages();
   set.stepEnd = ProgramSet::StepEnd::Free;
   for (std::size_t c : {0, 1}) {
     RankProgram &rank = set.classes[RankClassId(c)];
     Task tied = collective(7, 20);
     for (TaskId id : rank.tasks.ids())
-      if (rank.tasks[id].pass == PassKind::Backward)
+      if (rank.tasks[id].pass ==
+              (c == 0 ? PassKind::Backward : PassKind::Forward) &&
+          rank.tasks[id].kind == TaskKind::Run)
         tied.deps = {id};
     rank.tasks.add(tied);
   }
@@ -274,7 +276,7 @@ TEST_CASE("a collective holds the stream of whoever has joined") {
   const auto &seen = timeline.classes[RankClassId(1)].communications;
   REQUIRE(seen.size() == 4);
   CHECK(seen[2].source == CommunicationSource::Collective);
-  CHECK(seen[2].ready == Duration(410));
+  CHECK(seen[2].ready == Duration(210));
   CHECK(seen[2].begin == Duration(620));
   CHECK(seen[3].source == CommunicationSource::Reduce);
   CHECK(seen[3].begin == Duration(640));
@@ -296,6 +298,24 @@ TEST_CASE("a wait over the pipeline's end is bubble before it (M5)") {
   CHECK(waits(timeline, 1) == "recv 0 100 110\n"
                               "nothing-left 410 620 620\n"
                               "collective 620 620 710\n");
+  CHECK(timeline.classes[RankClassId(1)].waits.back().splitAt == Duration(620));
+}
+
+TEST_CASE("a collective inside an early update stays what it is (M5)") {
+  ProgramSet set = twoStages();
+  set.stepEnd = ProgramSet::StepEnd::Free;
+  Block block{"update", {kernel(20), gather(30, {0}), kernel(10)}};
+  block.instructions[2].deps = {1};
+  RankProgram &rank = set.classes[RankClassId(1)];
+  rank.tasks[TaskId(rank.tasks.size() - 1)].block = set.blocks.add(block);
+  Timeline timeline = simulate(set, sim::frameworkIssue(set, {}), 0, 1);
+  CHECK(waits(timeline, 1) == "recv 0 100 110\ninstruction 430 430 460\n");
+  Result<sim::Costs> costs = sim::statedCosts(set, {});
+  Result<Timeline> flat =
+      sim::simulate(set, *costs, sim::frameworkIssue(set, {}),
+                    {1, sim::Contention::On, sim::Mode::Flat});
+  REQUIRE(flat);
+  CHECK(waits(*flat, 1) == waits(timeline, 1));
 }
 
 TEST_CASE("a receive that waits holds its message back") {
