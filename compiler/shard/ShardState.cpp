@@ -18,11 +18,11 @@ bool has(const std::vector<AxisId> &axes, AxisId axis) {
 }
 
 /// Those of `asked` that do not cut the weight, in mesh order.
-std::vector<AxisId> flatAxes(const sema::StateSharding &asked,
+std::vector<AxisId> flatAxes(const std::vector<AxisId> &asked,
                              const Layout &layout, const Homes &homes) {
   std::vector<AxisId> axes;
   for (AxisId axis : homes.plan().mesh.axes.ids())
-    if (has(asked.axes, axis) && homes.size(axis) > 1 &&
+    if (has(asked, axis) && homes.size(axis) > 1 &&
         !layout.cut[axis.index()].isValid())
       axes.push_back(axis);
   return axes;
@@ -38,6 +38,10 @@ Table<ops::WeightId, WeightState> storeWeights(const graph::OpGraph &graph,
                                                const Homes &homes) {
   Table<ops::WeightId, Layout> layouts = weightLayouts(graph, homes);
   const sema::Plan &plan = homes.plan();
+  // Who holds a part of the parameters updates that part only.
+  std::vector<AxisId> updated = plan.optimizerState.axes;
+  updated.insert(updated.end(), plan.parameters.axes.begin(),
+                 plan.parameters.axes.end());
   Table<ops::WeightId, WeightState> states;
   for (ops::WeightId id : graph.model.weights.ids()) {
     WeightState state;
@@ -46,9 +50,9 @@ Table<ops::WeightId, WeightState> storeWeights(const graph::OpGraph &graph,
     state.localElements = elementsOf(state.sizes);
     state.gradient = state.layout;
     state.gradientElements = state.localElements;
-    state.optimizerState = flatAxes(plan.optimizerState, layouts[id], homes);
-    state.gradientState = flatAxes(plan.gradients, layouts[id], homes);
-    state.parameterState = flatAxes(plan.parameters, layouts[id], homes);
+    state.optimizerState = flatAxes(updated, layouts[id], homes);
+    state.gradientState = flatAxes(plan.gradients.axes, layouts[id], homes);
+    state.parameterState = flatAxes(plan.parameters.axes, layouts[id], homes);
     states.add(std::move(state));
   }
   return states;
@@ -188,6 +192,7 @@ public:
       reduce({StepKind::ReduceScatter, flat, {}, {}, Members::All});
     if (!rest.empty())
       reduce({StepKind::AllReduce, rest, {}, {}, Members::All});
+    gatherGradient(early);
     return std::move(steps_);
   }
 
@@ -210,6 +215,24 @@ public:
   }
 
 private:
+  /// Cut over more axes than the optimizer's states: whole again for them.
+  void gatherGradient(const std::vector<AxisId> &early) {
+    std::vector<AxisId> axes;
+    for (AxisId axis : early)
+      if (!has(state_.optimizerState, axis)) {
+        axes.push_back(axis);
+        elements_ *= homes_.size(axis);
+      }
+    if (axes.empty())
+      return;
+    Step step = make({StepKind::AllGather, axes, {}, {}, Members::All});
+    step.bytes = bytesOf(elements_, options_.gradients);
+    step.communication = CommunicationKind::Gradients;
+    step.name += " gradient gather";
+    step.clause = homes_.plan().gradients.clause;
+    steps_.push_back(std::move(step));
+  }
+
   void scattered(AxisId axis) {
     elements_ = ceilDiv(elements_, homes_.size(axis));
   }

@@ -87,6 +87,8 @@ struct WeightState {
   std::int64_t gradientElements = 0; ///< of one instance, laid so
   /// Axes its gradient is partial over once all micro-batches are added.
   std::vector<AxisId> partial;
+  /// Axes of flat cuts. `optimizerState` includes `parameterState`: who holds a
+  /// part of the parameters updates that part only.
   std::vector<AxisId> optimizerState, gradientState, parameterState;
   /// Collectives of one instance once a step, in order: what brings the
   /// gradient home (the larger first, the next on the smaller piece), then what

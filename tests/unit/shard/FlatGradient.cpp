@@ -64,6 +64,22 @@ std::vector<FlatGradient> scatterFlat(const Step &step,
   return out;
 }
 
+std::vector<FlatGradient> gatherFlat(const Step &step,
+                                     const std::vector<FlatGradient> &ranks) {
+  std::vector<FlatGradient> out;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    FlatGradient all;
+    for (int member : groupOf(step, static_cast<int>(rank))) {
+      const FlatGradient &share = ranks[static_cast<std::size_t>(member)];
+      all.places.insert(all.places.end(), share.places.begin(),
+                        share.places.end());
+      all.data.insert(all.data.end(), share.data.begin(), share.data.end());
+    }
+    out.push_back(std::move(all));
+  }
+  return out;
+}
+
 std::vector<FlatGradient> scatterTo(const Step &step,
                                     const std::vector<FlatGradient> &ranks,
                                     const RankTensors &homes) {
@@ -90,9 +106,6 @@ bool coversEvery(const std::vector<FlatGradient> &ranks,
   auto isPartial = [&](shard::AxisId axis) {
     return std::count(state.partial.begin(), state.partial.end(), axis) > 0;
   };
-  for (shard::AxisId axis : state.gradientState)
-    if (isPartial(axis))
-      flat.insert(axis);
   for (shard::AxisId axis : state.optimizerState)
     if (isPartial(axis))
       flat.insert(axis);

@@ -20,6 +20,9 @@ std::vector<FlatGradient> reduceFlat(const shard::Step &step,
 /// Equal shares of a padded buffer, in the order of the group.
 std::vector<FlatGradient> scatterFlat(const shard::Step &step,
                                       const std::vector<FlatGradient> &ranks);
+/// The group's shares put together again, in its order.
+std::vector<FlatGradient> gatherFlat(const shard::Step &step,
+                                     const std::vector<FlatGradient> &ranks);
 /// To the places that `homes` have.
 std::vector<FlatGradient> scatterTo(const shard::Step &step,
                                     const std::vector<FlatGradient> &ranks,

@@ -320,6 +320,8 @@ void Sharded::bringHome(const Parameter &parameter,
   for (const Step &step : state.reduces) {
     if (step.kind == StepKind::AllReduce)
       gradient = reduceFlat(step, gradient);
+    else if (step.kind == StepKind::AllGather)
+      gradient = gatherFlat(step, gradient);
     else if (!step.to.isValid())
       gradient = scatterFlat(step, gradient);
     else {
