@@ -1,0 +1,36 @@
+// The three orders that every report shows, and the bound: what overlapping
+// bought and what is left.
+#pragma once
+
+#include "runtime/sim/Engine.h"
+
+#include <optional>
+
+namespace planc::sim {
+
+struct Outcome {
+  IssueOrder order;
+  timeline::Timeline timeline;
+};
+
+struct Comparison {
+  Outcome program;   ///< nothing overlaps
+  Outcome framework; ///< the framework's buckets
+  Outcome chosen;    ///< what the plan gets
+  Duration bound;    ///< of the step time, for any order
+};
+
+/// What a plan asks for.
+struct Wanted {
+  Overlap overlap = Overlap::Allowed;
+  BucketPolicy framework;
+  /// The plan's own buckets; nothing: whatever is found to be fastest, never
+  /// slower than the framework's or the program's order.
+  std::optional<BucketPolicy> buckets;
+};
+
+Result<Comparison> compareOrders(const program::ProgramSet &set,
+                                 const Costs &costs, const Wanted &wanted,
+                                 const Options &options);
+
+} // namespace planc::sim
