@@ -45,3 +45,25 @@ function(planc_generate_grammar name)
   target_include_directories(${name} SYSTEM PUBLIC ${out})
   target_link_libraries(${name} PUBLIC planc_antlr)
 endfunction()
+
+# planc_generate_combined_grammar(NAME X.g4): the same for words and rules in
+# one file, seen as "XLexer.h" and "XParser.h".
+function(planc_generate_combined_grammar name grammar)
+  get_filename_component(stem ${grammar} NAME_WE)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/generated)
+  file(MAKE_DIRECTORY ${out})
+  set(sources ${out}/${stem}Lexer.h ${out}/${stem}Lexer.cpp
+              ${out}/${stem}Parser.h ${out}/${stem}Parser.cpp)
+  add_custom_command(
+    OUTPUT ${sources}
+    COMMAND ${PLANC_ANTLR_COMMAND} -Dlanguage=Cpp -package planc::grammar
+            -no-listener -no-visitor -o ${out} ${grammar}
+    DEPENDS ${grammar}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+    COMMENT "ANTLR ${grammar}" VERBATIM)
+  add_library(${name} STATIC ${sources})
+  set_target_properties(${name} PROPERTIES CXX_STANDARD 17)
+  target_compile_options(${name} PRIVATE -w)
+  target_include_directories(${name} SYSTEM PUBLIC ${out})
+  target_link_libraries(${name} PUBLIC planc_antlr)
+endfunction()

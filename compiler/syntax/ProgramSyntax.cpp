@@ -1,0 +1,241 @@
+#include "compiler/syntax/ProgramSyntax.h"
+
+#include "compiler/syntax/ReadProgram.h"
+
+namespace planc::syntax {
+
+namespace {
+
+using antlr4::Parser;
+using antlr4::ParserRuleContext;
+using antlr4::Token;
+using diag::Kind;
+using P = ProgramTextParser;
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+std::string_view withoutMark(std::string_view text) {
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark)
+    text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
+std::string_view nameOf(std::size_t type) {
+  switch (type) {
+  case P::PROGRAM:
+    return "`program`";
+  case P::BLOCK:
+    return "`block`";
+  case P::CLASS:
+    return "`class`";
+  case P::KEY:
+    return "a field such as `name=`";
+  case P::WORD:
+    return "a word";
+  case P::QUANTITY:
+    return "a number with its unit";
+  case P::NUMBER:
+    return "a number";
+  case P::PAIR:
+    return "a pair such as `3:0`";
+  case P::TEXT:
+    return "a text in quotation marks";
+  case P::OPEN:
+    return "`{`";
+  case P::CLOSE:
+    return "`}`";
+  case P::LBRACKET:
+    return "`[`";
+  case P::RBRACKET:
+    return "`]`";
+  case P::COMMA:
+    return "`,`";
+  case P::NEWLINE:
+    return "the end of the line";
+  default:
+    return "the end of the file";
+  }
+}
+
+/// Reports the first mistake of a line in planc's words and goes on with the
+/// next line. A mistake in a header leaves the rest unread.
+class ProgramErrors : public antlr4::ANTLRErrorStrategy {
+public:
+  ProgramErrors(const TokenPlaces &places, const source::SourceSet &sources,
+                diag::Emitter &emitter)
+      : places_(places), sources_(sources), emitter_(emitter) {}
+
+  void reset(Parser *) override { recovering_ = false; }
+  Token *recoverInline(Parser *parser) override {
+    throw antlr4::InputMismatchException(parser);
+  }
+  bool inErrorRecoveryMode(Parser *) override { return recovering_; }
+  void reportMatch(Parser *) override {}
+
+  void reportError(Parser *parser,
+                   const antlr4::RecognitionException &e) override {
+    if (!recovering_)
+      report(parser, e.getOffendingToken());
+    recovering_ = true;
+  }
+
+  void recover(Parser *parser, std::exception_ptr e) override {
+    std::size_t rule = parser->getContext()->getRuleIndex();
+    antlr4::TokenStream &stream = *parser->getTokenStream();
+    if (rule == P::RuleField)
+      std::rethrow_exception(e);
+    if (rule == P::RuleLine)
+      skipTo(stream, P::NEWLINE);
+    else if (rule == P::RuleItem)
+      skipTo(stream, P::CLOSE);
+    else
+      skipTo(stream, Token::EOF);
+    recovering_ = false;
+  }
+
+  /// Called before every turn of a loop: what cannot begin a line is reported
+  /// and its line left out.
+  void sync(Parser *parser) override {
+    antlr4::TokenStream &stream = *parser->getTokenStream();
+    if (mayGoOn(*parser->getContext(), stream.LA(1)))
+      return;
+    report(parser, stream.LT(1));
+    while (stream.LA(1) != P::NEWLINE && stream.LA(1) != P::CLOSE &&
+           stream.LA(1) != Token::EOF)
+      stream.consume();
+  }
+
+private:
+  static bool mayGoOn(ParserRuleContext &context, std::size_t next) {
+    switch (context.getRuleIndex()) {
+    case P::RuleWhole:
+      return static_cast<P::WholeContext &>(context).items.empty() ||
+             next == P::NEWLINE || next == P::BLOCK || next == P::CLASS ||
+             next == P::CLOSE || next == Token::EOF;
+    case P::RuleItem:
+      return static_cast<P::ItemContext &>(context).lines.empty() ||
+             next == P::NEWLINE || next == P::WORD || next == P::CLOSE ||
+             next == Token::EOF;
+    default:
+      return true;
+    }
+  }
+
+  static void skipTo(antlr4::TokenStream &stream, std::size_t last) {
+    while (stream.LA(1) != Token::EOF && stream.LA(1) != last) {
+      if (last == P::NEWLINE && stream.LA(1) == P::CLOSE)
+        return;
+      stream.consume();
+    }
+    if (stream.LA(1) != Token::EOF)
+      stream.consume();
+  }
+
+  void report(Parser *parser, const Token *found) {
+    source::SourceSpan span = places_.span(*found);
+    if (found->getType() == P::OTHER)
+      emitter_.report(span, Kind::UnexpectedCharacter,
+                      "a stray `{}` means nothing here", sources_.text(span));
+    else if (found->getType() == P::OPEN_TEXT)
+      emitter_.report(span, Kind::UnterminatedText,
+                      "the text never ends: its closing `\"` is missing");
+    else
+      emitter_.report(span, Kind::ExpectedToken, "expected {}{}, found {}",
+                      expected(parser), after(*parser, found), shown(found));
+  }
+
+  static std::string expected(Parser *parser) {
+    std::vector<std::string_view> names;
+    antlr4::misc::IntervalSet types = parser->getExpectedTokens();
+    auto isExpected = [&types](std::size_t type) {
+      return types.contains(type);
+    };
+    // The loop over fields has been left when its end is asked for.
+    bool afterFields =
+        isExpected(P::OPEN) || (isExpected(P::NEWLINE) && types.size() == 1);
+    if (afterFields && !isExpected(P::KEY))
+      names.push_back(nameOf(P::KEY));
+    for (ssize_t type : types.toList())
+      names.push_back(nameOf(static_cast<std::size_t>(type)));
+    std::string out;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (i > 0)
+        out += i + 1 == names.size() ? " or " : ", ";
+      out += names[i];
+    }
+    return out;
+  }
+
+  std::string after(Parser &parser, const Token *found) const {
+    std::size_t index = found->getTokenIndex();
+    if (index == 0)
+      return "";
+    const Token *before = parser.getTokenStream()->get(index - 1);
+    if (before->getType() == P::NEWLINE)
+      return "";
+    return " after " + shown(before);
+  }
+
+  std::string shown(const Token *token) const {
+    constexpr std::size_t kMostShown = 60;
+    std::size_t type = token->getType();
+    if (type == P::NEWLINE || type == Token::EOF)
+      return std::string(nameOf(type));
+    std::string_view text = sources_.text(places_.span(*token));
+    if (text.size() > kMostShown)
+      return type == P::TEXT ? "a text" : "a very long word";
+    return fmt::format("`{}`", text);
+  }
+
+  const TokenPlaces &places_;
+  const source::SourceSet &sources_;
+  diag::Emitter &emitter_;
+  bool recovering_ = false; ///< an error is on its way up to its line
+};
+
+} // namespace
+
+ProgramSyntax::ProgramSyntax(source::FileId file,
+                             const source::SourceSet &sources,
+                             diag::Emitter &emitter)
+    : sources_(sources), emitter_(emitter),
+      text_(withoutMark(sources[file].text())),
+      places_(file, text_,
+              static_cast<std::uint32_t>(sources[file].text().size() -
+                                         text_.size())),
+      input_(std::string(text_)), lexer_(&input_) {
+  lexer_.removeErrorListeners();
+}
+
+bool ProgramSyntax::readTokens() {
+  std::vector<std::unique_ptr<Token>> tokens;
+  for (;;) {
+    tokens.push_back(lexer_.nextToken());
+    if (tokens.back()->getType() == Token::EOF)
+      break;
+    if (tokens.size() > kMaxProgramTokens) {
+      emitter_.report(span(tokens.back().get()), Kind::TooManyTokens,
+                      "the program has more than {} words and signs",
+                      kMaxProgramTokens);
+      return false;
+    }
+  }
+  list_ = std::make_unique<antlr4::ListTokenSource>(std::move(tokens));
+  stream_ = std::make_unique<antlr4::CommonTokenStream>(list_.get());
+  return true;
+}
+
+ProgramTextParser::WholeContext *ProgramSyntax::parse() {
+  if (!readTokens())
+    return nullptr;
+  std::size_t errorsBefore = emitter_.errorCount();
+  parser_ = std::make_unique<ProgramTextParser>(stream_.get());
+  parser_->removeErrorListeners();
+  parser_->setBuildParseTree(false); // labels keep what is needed
+  parser_->setErrorHandler(
+      std::make_shared<ProgramErrors>(places_, sources_, emitter_));
+  P::WholeContext *whole = parser_->whole();
+  return emitter_.errorCount() == errorsBefore ? whole : nullptr;
+}
+
+} // namespace planc::syntax

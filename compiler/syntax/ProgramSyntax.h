@@ -1,0 +1,48 @@
+// ANTLR over the text of rank programs: what stands in which line, not yet what
+// it means.
+#pragma once
+
+#include "compiler/diag/Emitter.h"
+#include "compiler/syntax/Tokens.h"
+
+#include "ProgramTextLexer.h"
+#include "ProgramTextParser.h"
+
+#include <memory>
+
+namespace planc::syntax {
+
+using grammar::ProgramTextParser;
+
+/// The syntax tree of one text, with everything it hangs on.
+class ProgramSyntax {
+public:
+  ProgramSyntax(source::FileId file, const source::SourceSet &sources,
+                diag::Emitter &emitter);
+
+  /// Null after an error.
+  ProgramTextParser::WholeContext *parse();
+
+  source::SourceSpan span(const antlr4::Token *token) const {
+    return places_.span(*token);
+  }
+  /// The bytes of a token.
+  std::string_view text(const antlr4::Token *token) const {
+    return sources_.text(span(token));
+  }
+
+private:
+  bool readTokens();
+
+  const source::SourceSet &sources_;
+  diag::Emitter &emitter_;
+  std::string_view text_; ///< without a byte order mark
+  TokenPlaces places_;
+  antlr4::ANTLRInputStream input_;
+  grammar::ProgramTextLexer lexer_;
+  std::unique_ptr<antlr4::ListTokenSource> list_;
+  std::unique_ptr<antlr4::CommonTokenStream> stream_;
+  std::unique_ptr<ProgramTextParser> parser_;
+};
+
+} // namespace planc::syntax
