@@ -52,7 +52,7 @@ std::vector<std::string_view> wordsOf(std::size_t rule) {
   static std::array<std::string, PlanParser::WHERE + 1> words = [] {
     std::array<std::string, PlanParser::WHERE + 1> all;
     for (std::size_t type = 1; type < all.size(); ++type) {
-      std::string literal = lexer.getVocabulary().getLiteralName(type);
+      std::string literal(lexer.getVocabulary().getLiteralName(type));
       all[type] = literal.substr(1, literal.size() - 2);
     }
     return all;

@@ -96,7 +96,7 @@ std::string describe(std::size_t type) {
   }
   // The grammar's own spelling: 'model' → `model`.
   static const PlanLexer lexer(nullptr);
-  std::string literal = lexer.getVocabulary().getLiteralName(type);
+  std::string literal(lexer.getVocabulary().getLiteralName(type));
   if (literal.size() > 2)
     return "`" + literal.substr(1, literal.size() - 2) + "`";
   return "something else";
