@@ -305,6 +305,23 @@ TEST_CASE("an axis larger than kv_heads: gradients summed over the copies") {
     CHECK(step.sizes == Sizes{8});
 }
 
+TEST_CASE("rule 1: gathered whole before it is cut for the result") {
+  Case c(ops::tiny::llamaLike(sizes()),
+         {{"t", 2, {"heads", "seq", "kv_heads"}}});
+  c.run();
+  // k and v lie along seq, which attention gathers, then take their heads.
+  const shard::ShardedBody &layer = c.body("decoder");
+  std::vector<Step> slices = collectives(layer.forward, StepKind::Slice);
+  REQUIRE(slices.size() == 2);
+  for (const Step &slice : slices)
+    for (const Step &step : layer.forward)
+      if (!step.results.empty() && step.results[0] == slice.operands[0]) {
+        CHECK(step.kind == StepKind::AllGather);
+        CHECK(step.communication == CommunicationKind::Context);
+      }
+  CHECK(collectives(layer.forward, StepKind::AllToAll).empty());
+}
+
 TEST_CASE("tied weights have one home and one reduction") {
   ops::tiny::Sizes s = sizes();
   s.keyHeads = s.heads;

@@ -1,7 +1,7 @@
 // A model with what the usual ones lack: contributions of one value that lie
 // differently, a weight read twice in one body and in several, a weight that
 // names a dimension twice, norms inside heads, a softmax, keys read by two
-// attentions, a value that skips over bodies.
+// attentions and contracted besides, a value that skips over bodies.
 #pragma once
 
 #include "tests/unit/ops/TinyModels.h"
@@ -68,7 +68,9 @@ private:
     ValueId joined = b_.matmul("joined", h, "join", {n_.hidden, n_.hidden});
     ValueId gated =
         b_.op(Kind::Mul, "gated", {h, b_.op(Kind::Silu, "silu", {joined})});
-    b_.output(carried_, b_.op(Kind::Add, "out", {x, o, down, gated}));
+    ValueId values = b_.matmul("values", v, "wvalues",
+                               {n_.keyHeads, n_.headSize, n_.hidden});
+    b_.output(carried_, b_.op(Kind::Add, "out", {x, o, down, gated, values}));
   }
 
   void head() {
