@@ -4,6 +4,7 @@
 #include "llvm/Support/Allocator.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
