@@ -27,7 +27,7 @@ using program::TaskKind;
 std::string remedyOf(const program::Memory &peak) {
   const std::pair<Bytes, std::string_view> parts[] = {
       {peak.activations + peak.logits + peak.workspace,
-       "`recompute`, smaller micro-batches, or one more axis that cuts `seq`"},
+       "`recompute`, smaller micro-batches or an axis that cuts `seq`"},
       {peak.optimizer, "`shard optimizer` over the axes that hold copies"},
       {peak.gradients, "`shard gradients` over the axes that hold copies"},
       {peak.parameters + peak.gathered,
@@ -38,7 +38,7 @@ std::string remedyOf(const program::Memory &peak) {
                        [](auto &a, auto &b) { return a.first < b.first; });
   static constexpr std::string_view kNames[] = {
       "activations", "optimizer states", "gradients", "parameters"};
-  return fmt::format("largest are {} with {}; {} would shrink them",
+  return fmt::format("largest are {} with {}; less with {}",
                      kNames[largest - parts], bytesText(largest->first),
                      largest->second);
 }
@@ -83,14 +83,19 @@ Bubble bubbleOf(const ReportInputs &inputs, const Waterfall &waterfall) {
   bubble.rankTime = waterfall[Cause::Bubble];
   bubble.spanRankTime = Int128(inputs.programs.accelerators) *
                         (step.pipelineEnd - step.pipelineBegin).value;
-  Duration mostWork;
   const auto last = static_cast<std::int32_t>(inputs.timeline.steps.size()) - 1;
+  Duration mostWork;
+  Int128 allWork = 0;
   for (RankClassId id : inputs.programs.classes.ids()) {
+    const Duration work =
+        pipelineWork(inputs.timeline, inputs.programs, id, last);
     bubble.ownSpan = std::max(bubble.ownSpan, ownSpanOf(inputs, id));
-    mostWork = std::max(
-        mostWork, pipelineWork(inputs.timeline, inputs.programs, id, last));
+    mostWork = std::max(mostWork, work);
+    allWork += Int128(inputs.programs.classes[id].ranks) * work.value;
   }
   bubble.ownIdle = bubble.ownSpan - mostWork;
+  bubble.uneven =
+      Int128(inputs.programs.accelerators) * mostWork.value - allWork;
   bubble.formulaNumerator = inputs.pipeline->formulaNumerator;
   bubble.formulaDenominator = inputs.pipeline->formulaDenominator;
   return bubble;

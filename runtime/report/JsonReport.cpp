@@ -127,6 +127,7 @@ void writeBubble(Json &json, const Report &report) {
                 ratio(bubble.formulaNumerator, bubble.formulaDenominator));
     json.text("formula", digits(bubble.formulaNumerator) + "/" +
                              digits(bubble.formulaDenominator));
+    json.number("uneven_fraction", ratio(bubble.uneven, bubble.spanRankTime));
     json.number("share_of_step", ratio(bubble.rankTime, report.rankStepTime()));
   });
 }

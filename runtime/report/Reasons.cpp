@@ -52,12 +52,15 @@ std::string communicationReason(const Communication &row,
   return row.over.empty() ? out : out + ", over " + row.over;
 }
 
+/// `5.5 % of the pipeline: 7/199 = 3.5, uneven 1.9`.
 std::string bubbleReason(const Bubble &bubble) {
-  return fmt::format(
-      "{} % of the pipeline; formula {}/{} = {} %",
+  std::string out = fmt::format(
+      "{} % of the pipeline: {}/{} = {}",
       percentage(ratio(bubble.rankTime, bubble.spanRankTime)),
       bubble.formulaNumerator, bubble.formulaDenominator,
       percentage(ratio(bubble.formulaNumerator, bubble.formulaDenominator)));
+  const double uneven = ratio(bubble.uneven, bubble.spanRankTime);
+  return uneven < 0.0005 ? out : out + ", uneven " + percentage(uneven);
 }
 
 } // namespace

@@ -115,6 +115,9 @@ struct Bubble {
   /// The longest rank's own span, and that less the most work of a rank.
   Duration ownSpan, ownIdle;
   std::int64_t formulaNumerator = 0, formulaDenominator = 1;
+  /// What ranks with less pipeline work than the most loaded one do not have:
+  /// the larger part of what the closed form does not know.
+  Int128 uneven = 0;
 };
 
 enum class Fit : std::uint8_t { Fits, Tight, DoesNotFit };

@@ -219,9 +219,11 @@ void writeMemory(Page &page, const MemoryReport &memory) {
     page.put(fmt::format("; {}: {}", oneLine(emptiest->stage),
                          inUnitOf(peak, emptiest->peak.total())));
   page.endLine();
-  if (!memory.remedy.empty()) {
-    page.to(kDetailColumn).put(memory.remedy);
+  for (std::string_view rest = memory.remedy; !rest.empty();) {
+    const std::size_t end = std::min(rest.find("; "), rest.size());
+    page.to(kDetailColumn).put(rest.substr(0, end));
     page.endLine();
+    rest.remove_prefix(std::min(end + 2, rest.size()));
   }
 }
 
@@ -230,8 +232,9 @@ std::string barOf(std::int64_t permille, std::int64_t largest) {
   static constexpr std::string_view kEighths[] = {"",  "▏", "▎", "▍",
                                                   "▌", "▋", "▊", "▉"};
   const std::int64_t scale = std::max<std::int64_t>(largest, 400);
-  const std::int64_t eighths =
-      (permille * static_cast<std::int64_t>(kBarCells) * 8 + scale / 2) / scale;
+  const std::int64_t cells = static_cast<std::int64_t>(kBarCells);
+  const std::int64_t eighths = std::max<std::int64_t>(
+      (permille * cells * 8 + scale / 2) / scale, permille > 0 ? 1 : 0);
   std::string out;
   for (std::int64_t i = 0; i < eighths / 8; ++i)
     out += "█";

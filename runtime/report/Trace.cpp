@@ -65,7 +65,7 @@ public:
     origin_ = Duration(INT64_MAX);
     for (RankClassId id : set.classes.ids())
       origin_ = std::min(origin_, windowOf(timeline, id).begin);
-    showInside_ = eventsInside() <= options.mostEvents;
+    showAll_ = eventsInside() <= options.mostEvents;
     names_.resize(set.blocks.size());
   }
 
@@ -125,7 +125,7 @@ private:
   const timeline::Timeline &timeline_;
   std::int32_t last_;
   Duration origin_;
-  bool showInside_ = true, isFirst_ = true;
+  bool showAll_ = true, isFirst_ = true;
   Table<BlockId, std::vector<std::string>> names_;
   std::string out_;
 };
@@ -160,6 +160,7 @@ const std::vector<std::string> &TraceWriter::namesOf(BlockId block) {
 }
 
 void TraceWriter::writeRuns(RankClassId id) {
+  std::vector<char> isShown(set_.blocks.size());
   for (const Run &run : timeline_.classes[id].runs) {
     if (run.step != last_)
       continue;
@@ -168,8 +169,10 @@ void TraceWriter::writeRuns(RankClassId id) {
     if (task.microBatch >= 0)
       name += fmt::format(", micro-batch {}", task.microBatch);
     slice(id, 0, run.begin, run.end, quoted(name));
-    if (showInside_)
+    char &shown = isShown[run.block.index()];
+    if (showAll_ || shown == 0)
       writeInside(id, run);
+    shown = 1;
   }
 }
 

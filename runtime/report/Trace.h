@@ -11,7 +11,8 @@
 namespace planc::report {
 
 struct TraceOptions {
-  /// Above this many events, kernels and collectives inside runs are left out.
+  /// Above this many events, only the first run of each block of a class shows
+  /// the kernels and collectives inside it.
   std::size_t mostEvents = 250'000;
 };
 

@@ -109,6 +109,20 @@ TEST_CASE("m6: the bubble of GPipe is its closed form to the picosecond") {
   }
 }
 
+TEST_CASE("m6: ranks with less work than the fullest explain the rest") {
+  const Toy toy = layerToy(Recomputed::No);
+  ReportInputs inputs = toy.inputs();
+  inputs.pipeline = PipelineShape{};
+  CHECK(buildReport(inputs).bubble->uneven == 0);
+  Toy uneven = layerToy(Recomputed::No);
+  uneven.programs.classes[program::RankClassId(1)]
+      .tasks[program::TaskId(0)]
+      .pass = program::PassKind::Update;
+  ReportInputs fewer = uneven.inputs();
+  fewer.pipeline = PipelineShape{};
+  CHECK(buildReport(fewer).bubble->uneven == 2 * 420);
+}
+
 TEST_CASE("m5: a receive is bubble before the wire, transfer on it") {
   Toy toy = gpipeToy(2, 1);
   for (timeline::Wait &wait :
