@@ -129,7 +129,12 @@ std::string percentage(double fraction) {
 }
 
 std::string jsonNumber(double value) {
-  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
+  if (!std::isfinite(value))
+    return "null";
+  constexpr double kExact = 9007199254740992.0; // 2^53
+  if (value == std::trunc(value) && std::fabs(value) < kExact)
+    return digits(static_cast<std::int64_t>(value));
+  return fmt::format("{:.6g}", value);
 }
 
 double ratio(Int128 numerator, Int128 denominator) {

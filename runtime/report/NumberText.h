@@ -34,7 +34,8 @@ std::string scaledCount(double value);
 /// One digit after the point: 0.3824 → `38.2`.
 std::string percentage(double fraction);
 
-/// Six significant digits, as JSON wants a number; `null` when it is not one.
+/// As JSON wants a number: a whole one (bytes) with all its digits, any other
+/// with six significant ones, `null` for what is no number.
 std::string jsonNumber(double value);
 
 /// numerator / denominator; 0 where the denominator is.

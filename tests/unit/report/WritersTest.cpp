@@ -7,6 +7,8 @@
 
 #include <llvm/Support/JSON.h>
 
+#include <limits>
+
 using namespace planc;
 using namespace planc::report;
 using namespace planc::report::test;
@@ -190,6 +192,9 @@ TEST_CASE("numbers: three digits and a unit") {
   CHECK(scaledCount(1234) == "1,234");
   CHECK(grouped(405'853'388'800) == "405,853,388,800");
   CHECK(grouped(-1000) == "-1,000");
+  CHECK(jsonNumber(88817000123.0) == "88817000123");
+  CHECK(jsonNumber(0.38204999) == "0.38205");
+  CHECK(jsonNumber(std::numeric_limits<double>::infinity()) == "null");
   CHECK(digits(Int128(10'000'000'000) * 10'000'000'000) ==
         "100000000000000000000");
 }
