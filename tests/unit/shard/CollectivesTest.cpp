@@ -322,6 +322,18 @@ TEST_CASE("rule 1: gathered whole before it is cut for the result") {
   CHECK(collectives(layer.forward, StepKind::AllToAll).empty());
 }
 
+TEST_CASE("a weight that its operator needs whole is stored whole") {
+  Case c(ops::tiny::llamaLike(sizes()), {{"h", 2, {"hidden"}}});
+  c.run();
+  CHECK(c.weight("decoder.norm1").localElements == 16);
+  CHECK(c.weight("decoder.wq").localElements == 16 / 2 * 8 * 2);
+  // The norm computes whole and is cut; products then work in place.
+  for (const Step &step :
+       collectives(c.body("decoder").forward, StepKind::AllGather))
+    CHECK(step.name.find("norm") == std::string::npos);
+  CHECK(collectives(c.body("decoder").forward, StepKind::Slice).size() == 2);
+}
+
 TEST_CASE("tied weights have one home and one reduction") {
   ops::tiny::Sizes s = sizes();
   s.keyHeads = s.heads;

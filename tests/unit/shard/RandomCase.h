@@ -90,6 +90,7 @@ private:
            {"vocab"},
            {"batch", "seq"},
            {"heads", "kv_heads"},
+           {"hidden", "heads", "kv_heads", "ffn"},
            {}});
     std::vector<std::string> all = {"batch",  "seq",   "heads",    "ffn",
                                     "hidden", "vocab", "head_size"};

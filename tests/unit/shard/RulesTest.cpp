@@ -3,7 +3,7 @@
 #include "tests/unit/ops/TinyModels.h"
 #include "tests/unit/shard/Plans.h"
 
-#include "compiler/shard/Moves.h"
+#include "compiler/shard/Contributions.h"
 
 #include <functional>
 
@@ -123,8 +123,66 @@ TEST_CASE("moves: copies are summed first and gathered once") {
   Layout partial = homes.whole(), home = homes.whole();
   partial.partial[0] = true;
   home.cut[0] = t.k;
-  CHECK(kindsOf(shard::planMoves(partial, home, homes)) ==
-        Kinds{StepKind::ReduceScatter, StepKind::AllReduce});
+  moves = shard::planMoves(partial, home, homes);
+  REQUIRE(kindsOf(moves) ==
+          Kinds{StepKind::ReduceScatter, StepKind::AllReduce});
+  partial = shard::afterMove(partial, moves[0], homes);
+  CHECK(partial.cut[0] == t.k);
+  CHECK(partial.partial[0]);
+  CHECK(shard::afterMove(partial, moves[1], homes) == home);
+}
+
+namespace {
+
+/// Layouts of three contributions, by the axes they are partial over; what is
+/// done to add them, as text: `+` for an addition, else the axes of a
+/// collective.
+std::string settled(const std::vector<std::vector<bool>> &partial) {
+  Split t({{"x", 2, {"a"}}, {"y", 2, {"a"}}, {"z", 2, {"a"}}});
+  shard::Homes homes = t.homes();
+  ops::Body body;
+  ops::Value value;
+  value.dims = {t.b};
+  ops::ValueId source = body.values.add(value);
+  shard::ShardedBody out;
+  std::vector<shard::Step> steps;
+  shard::Emission emission(body, homes, out);
+  emission.into(steps);
+  shard::Contributions contributions;
+  contributions.home = homes.whole();
+  for (const std::vector<bool> &axes : partial) {
+    Layout layout = homes.whole();
+    layout.partial = axes;
+    contributions.values.push_back(emission.add(source, layout));
+  }
+  contributions.add = [&](const std::vector<shard::ShardedValueId> &operands) {
+    emission.push({});
+    return emission.add(source, emission.layout(operands[0]));
+  };
+  std::size_t left = shard::settle(contributions, emission, {}).size();
+  std::string text;
+  for (const shard::Step &step : steps) {
+    text += step.kind == StepKind::Compute ? "+" : "";
+    for (AxisId axis : step.axes)
+      text += t.plan.mesh.axes[axis].name;
+    text += " ";
+  }
+  return text + std::to_string(left) + " left";
+}
+
+} // namespace
+
+TEST_CASE("contributions: one collective an axis, sums over fewer wait") {
+  CHECK(settled({{true, true, false}, {true, true, false}}) == "+ xy 1 left");
+  CHECK(settled({{true, true, false}, {true, false, false}}) == "y + x 1 left");
+  CHECK(settled({{true, false, false}, {false, false, false}}) == "x 2 left");
+  CHECK(settled({{true, false, false},
+                 {false, false, false},
+                 {true, false, false}}) == "+ x 2 left");
+  CHECK(settled(
+            {{true, true, true}, {true, true, false}, {true, false, false}}) ==
+        "z + y + x 1 left");
+  CHECK(settled({{false, false, false}, {false, false, false}}) == "2 left");
 }
 
 namespace {
