@@ -375,11 +375,12 @@ bool Constraints::checkSizes() {
       if (product && *product <= kMost)
         continue;
       elaboration_.emitter()
-          .report(spanOf(op.origin), Kind::NumberOutOfRange,
-                  "`{}` takes more than 2^58 operations a micro-batch", op.name)
-          .note(spanOf(plan_.batch.clause),
-                "a micro-batch of all ranks is {} sequences of {} tokens",
-                model_.dims[model_.batch].size, model_.dims[model_.seq].size);
+          .report(spanOf(plan_.batch.clause), Kind::NumberOutOfRange,
+                  "`{}` would take more than 2^58 operations a micro-batch",
+                  op.name)
+          .note("a micro-batch of all ranks is {} sequences of {} tokens",
+                model_.dims[model_.batch].size, model_.dims[model_.seq].size)
+          .note(spanOf(op.origin), "the operator is here");
       return false;
     }
   return true;

@@ -36,7 +36,8 @@ Symbol findPlan(Elaboration &elaboration, const std::string &name) {
     return imported;
   if (name.empty())
     elaboration.emitter()
-        .report(SourceSpan(), Kind::NoPlan, "no plan in this file can be run")
+        .report({main.file().file, 0, 0}, Kind::NoPlan,
+                "no plan in this file can be run")
         .help("as in `plan p for model on cluster {{ … }}`");
   else
     elaboration.emitter()
@@ -82,6 +83,7 @@ std::optional<Module> elaborate(const Program &program,
   std::size_t before = emitter.errorCount();
   Elaboration elaboration(program, origins, emitter);
   elaboration.setOverrides(request.overrides);
+  elaboration.checkOverrides();
   Symbol symbol = findPlan(elaboration, request.plan);
   if (!symbol || emitter.errorCount() != before)
     return std::nullopt;

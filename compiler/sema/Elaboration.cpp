@@ -181,28 +181,33 @@ void Elaboration::setOverrides(const std::vector<Override> &overrides) {
     setOverride(override);
 }
 
+void Elaboration::checkOverrides() {
+  for (const Symbol &symbol : overridden_)
+    valueOf(symbol, symbol.decl->span);
+}
+
 void Elaboration::setOverride(const Override &override) {
   const FileScope &main = program_.main();
   std::size_t dot = override.name.find('.');
   std::vector<std::string_view> candidates;
-  const ast::Decl *found = nullptr;
-  auto consider = [&](std::string_view name, const ast::Decl *decl) {
-    if (!decl || !llvm::isa<ast::ParamDecl>(decl))
+  Symbol found;
+  auto consider = [&](std::string_view name, Symbol symbol) {
+    if (!symbol || !llvm::isa<ast::ParamDecl>(symbol.decl))
       return;
     candidates.push_back(name);
     if (name == override.name)
-      found = decl;
+      found = symbol;
   };
   std::vector<std::string> qualified;
   if (dot == std::string::npos) {
     for (std::string_view name : main.names())
-      consider(name, main.find(name).decl);
+      consider(name, main.find(name));
   } else {
     std::string alias = override.name.substr(0, dot);
     for (std::string_view name : main.namesUnder(alias)) {
       ast::Name parts[] = {{alias, {}}, {name, {}}};
       qualified.push_back(fmt::format("{}.{}", alias, name));
-      consider(qualified.back(), main.find({parts, {}}).decl);
+      consider(qualified.back(), main.find({parts, {}}));
     }
   }
   if (!found) {
@@ -212,7 +217,8 @@ void Elaboration::setOverride(const Override &override) {
         .suggest(SourceSpan(), diag::nearestName(override.name, candidates));
     return;
   }
-  overrides_[found] = override.value;
+  overrides_[found.decl] = override.value;
+  overridden_.push_back(found);
 }
 
 std::shared_ptr<const ModelInstance> Elaboration::asModel(const Value &value,

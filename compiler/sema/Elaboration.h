@@ -66,6 +66,9 @@ public:
 
   /// Reads the overrides; what does not fit is reported.
   void setOverrides(const std::vector<Override> &overrides);
+  /// Evaluates what they set, so that a bad one is said even where its
+  /// parameter is not read.
+  void checkOverrides();
 
   /// Value of a `let` or `param`; DeclValue of anything else.
   Value valueOf(Symbol symbol, source::SourceSpan use);
@@ -98,6 +101,7 @@ private:
   diag::Emitter &emitter_;
   std::map<const ast::Decl *, Value> values_; ///< looked up, never walked
   std::map<const ast::Decl *, std::string> overrides_;
+  std::vector<Symbol> overridden_; ///< in the order given
   std::vector<const ast::Decl *> active_;
   std::int64_t listItems_ = 0;
 };

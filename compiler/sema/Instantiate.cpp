@@ -3,6 +3,8 @@
 
 #include "llvm/Support/Casting.h"
 
+#include <fmt/core.h>
+
 namespace planc::sema {
 
 using diag::Kind;
@@ -61,6 +63,7 @@ bool bindArguments(const BindRequest &request, Evaluator &outside,
   if (!matched)
     return false;
   bool isComplete = true;
+  std::string missing;
   for (std::size_t i = 0; i < request.formals.size(); ++i) {
     const ast::Formal &formal = request.formals[i];
     BoundArgument bound{&formal, Value(), (*matched)[i], false};
@@ -71,18 +74,19 @@ bool bindArguments(const BindRequest &request, Evaluator &outside,
       bound.isDefault = true;
       bound.value = inside.evaluate(*formal.defaultValue);
     } else {
-      emitter
-          .report(request.callSpan, Kind::MissingArgument,
-                  "`{}` is missing its argument `{}`", request.callee,
-                  formal.name.text)
-          .note(formal.span, "it has no default");
-      isComplete = false;
+      missing +=
+          fmt::format("{}`{}`", missing.empty() ? "" : ", ", formal.name.text);
       continue;
     }
     isComplete = isComplete && !bound.value.isPoison();
     bind(bound);
   }
-  return isComplete;
+  if (!missing.empty())
+    emitter
+        .report(request.callSpan, Kind::MissingArgument, "`{}` is missing {}",
+                request.callee, missing)
+        .help("give it by name, as in `{}(name = value)`", request.callee);
+  return isComplete && missing.empty();
 }
 
 std::shared_ptr<const ModelInstance>

@@ -53,6 +53,7 @@ const ops::Dims &ModelBuilder::dimsOf(const Tensor &tensor) const {
 
 void ModelBuilder::write(std::uint32_t body, ops::SlotId slot,
                          ops::ValueId value) {
+  lastWriter_[slot] = std::max(lastWriter_[slot], body);
   std::vector<ops::Port> &ports = bodies_[body].body.outputs;
   auto at = std::find_if(ports.begin(), ports.end(),
                          [&](const ops::Port &p) { return p.slot == slot; });
@@ -78,9 +79,12 @@ ops::ValueId ModelBuilder::inputOf(ops::SlotId slot) {
   return id;
 }
 
+/// In an iteration what the last one left is read; outside, what was defined,
+/// which needs no body before an operator reads it.
 Tensor ModelBuilder::read(Variable &variable) {
   Tensor &tensor = variable.current;
-  if (tensor.weight.isValid() || (current_ && tensor.body == *current_))
+  bool isHere = current_ && tensor.body == *current_;
+  if (tensor.weight.isValid() || isHere || !inIteration_)
     return tensor;
   if (!variable.slot.isValid())
     variable.slot =
@@ -88,6 +92,22 @@ Tensor ModelBuilder::read(Variable &variable) {
   write(tensor.body, variable.slot, tensor.value);
   ops::ValueId here = inputOf(variable.slot);
   return {*current_, here, {}};
+}
+
+/// A slot that still holds a value of another body.
+ops::SlotId ModelBuilder::slotOf(const Tensor &tensor) {
+  const ops::Body &from = bodies_[tensor.body].body;
+  for (const ops::Port &port : from.outputs)
+    if (port.value == tensor.value && lastWriter_[port.slot] == tensor.body)
+      return port.slot;
+  for (const ops::Port &port : from.inputs)
+    if (port.value == tensor.value &&
+        (model_.slots[port.slot].given || lastWriter_[port.slot] < tensor.body))
+      return port.slot;
+  const ops::Value &value = from.values[tensor.value];
+  ops::SlotId slot = model_.slots.add({value.name, value.dims, false});
+  write(tensor.body, slot, tensor.value);
+  return slot;
 }
 
 /// The tensor as a value of the current body.
@@ -109,14 +129,7 @@ ops::ValueId ModelBuilder::use(const Tensor &tensor) {
   }
   if (tensor.body == *current_)
     return tensor.value;
-  // Made before a repeat that stands inside the expression.
-  ops::SlotId &slot = temporaries_[{tensor.body, tensor.value}];
-  if (!slot.isValid()) {
-    const ops::Value &value = bodies_[tensor.body].body.values[tensor.value];
-    slot = model_.slots.add({value.name, value.dims, false});
-    write(tensor.body, slot, tensor.value);
-  }
-  return inputOf(slot);
+  return inputOf(slotOf(tensor));
 }
 
 ModelBuilder::Variable *ModelBuilder::findVariable(std::string_view name,

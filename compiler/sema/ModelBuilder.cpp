@@ -318,9 +318,11 @@ bool ModelBuilder::checkParameters() {
     constexpr std::int64_t kMost = std::int64_t(1) << 56;
     if (elements && total && *total <= kMost)
       continue;
-    elaboration_.emitter().report(
-        elaboration_.spanOf(weight.origin), Kind::NumberOutOfRange,
-        "with `{}` the model has more than 2^56 parameters", weight.name);
+    elaboration_.emitter()
+        .report(elaboration_.spanOf(origin_), Kind::NumberOutOfRange,
+                "`{}` has more than 2^56 parameters", model_.name)
+        .note(elaboration_.spanOf(weight.origin), "counted up to `{}`",
+              weight.name);
     return false;
   }
   return true;

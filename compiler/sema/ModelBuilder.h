@@ -106,6 +106,7 @@ private:
   ops::ValueId addValue(std::string name, ops::Value value);
   ops::ValueId use(const Tensor &tensor);
   Tensor read(Variable &variable);
+  ops::SlotId slotOf(const Tensor &tensor);
   void write(std::uint32_t body, ops::SlotId slot, ops::ValueId value);
   ops::ValueId inputOf(ops::SlotId slot);
   const ops::Dims &dimsOf(const Tensor &tensor) const;
@@ -177,7 +178,8 @@ private:
   std::map<std::pair<std::string, std::string>, ops::DimId> dims_;
   std::map<std::string, std::vector<ops::WeightId>> weightsByName_;
   std::map<std::string, ops::SlotId, std::less<>> given_;
-  std::map<std::pair<std::uint32_t, ops::ValueId>, ops::SlotId> temporaries_;
+  /// Serial of the last body that writes a slot.
+  std::map<ops::SlotId, std::uint32_t> lastWriter_;
   std::map<std::string, ops::UserOpId> userOps_;
   std::map<std::string, source::SourceSpan> repeats_; ///< by path
 

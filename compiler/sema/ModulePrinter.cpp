@@ -151,7 +151,7 @@ void Printer::printAccelerator() {
   line("  memory {} B at {} B/s", a.memory.value, a.bandwidth.value);
   line("  units {}, power {} W", a.units, a.watts);
 #define PLANC_ACCELERATOR_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                \
-  line("  {} {}", NAME, a.constants.MEMBER);
+  line("  {} {:.9g}", NAME, a.constants.MEMBER);
 #include "runtime/hardware/Constants.def"
 }
 
@@ -166,7 +166,7 @@ void Printer::printCluster() {
          level.oversubscription,
          level.inNetworkReduction ? ", in-network reduction" : "");
 #define PLANC_LEVEL_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                      \
-  line("    {} {}", NAME, level.constants.MEMBER);
+  line("    {} {:.9g}", NAME, level.constants.MEMBER);
 #include "runtime/hardware/Constants.def"
   }
   line("  reserve {} B, price {} USD/h", cluster.reserve.value,

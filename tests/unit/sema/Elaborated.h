@@ -27,15 +27,12 @@ struct Elaborated {
     for (const auto &[path, content] : files)
       resolver.addMemoryFile(path, content);
     id = sources.add("test.plan", std::move(text));
-    sema::LoadContext context{
-        &sources, &resolver,
-        [this](source::FileId file) {
-          return syntax::parseFile(file, sources, arena, emitter);
-        },
-        &emitter};
-    program = sema::Program::load(id, context);
-    if (program)
-      module = sema::elaborate(*program, request, origins, emitter);
+    run(request);
+  }
+
+  /// The file at `path`; imports are looked for beside it.
+  static std::unique_ptr<Elaborated> file(const std::string &path) {
+    return std::unique_ptr<Elaborated>(new Elaborated(OfFile{path}));
   }
 
   const ops::Model &model() const { return module->model; }
@@ -76,6 +73,26 @@ struct Elaborated {
       if (ops::fullName(each) == fullName)
         return &each;
     return nullptr;
+  }
+
+private:
+  struct OfFile {
+    const std::string &path;
+  };
+  explicit Elaborated(OfFile file) {
+    id = std::get<source::FileId>(resolver.loadMain(file.path));
+    run({});
+  }
+  void run(const sema::ElaborateRequest &request) {
+    sema::LoadContext context{&sources, &resolver,
+                              [this](source::FileId file) {
+                                return syntax::parseFile(file, sources, arena,
+                                                         emitter);
+                              },
+                              &emitter};
+    program = sema::Program::load(id, context);
+    if (program)
+      module = sema::elaborate(*program, request, origins, emitter);
   }
 };
 
