@@ -149,6 +149,16 @@ private:
   // What the compute stream waited for (EngineWaits.cpp).
   void chargeIdle(std::uint32_t rankClass, std::int32_t step,
                   std::uint32_t task);
+  /// The dependence of a task that ended last, after `begin`.
+  struct Blame {
+    Time end = 0;
+    timeline::WaitCause cause = timeline::WaitCause::NothingLeft;
+    std::uint32_t index = 0; ///< of the task or bucket
+    bool known = false;
+  };
+  Blame lastDependence(std::uint32_t rankClass, std::int32_t step,
+                       std::uint32_t task, Time begin) const;
+  /// Charges [begin, end) to the dependence of `task` that ended last.
   void chargeTask(std::uint32_t rankClass, std::int32_t step,
                   std::uint32_t task, Time begin, Time end);
   void chargeCollective(std::uint32_t rankClass, std::int32_t step,
@@ -157,6 +167,7 @@ private:
                   std::uint32_t task, Time begin, Time end);
   void addWait(std::uint32_t rankClass, Wait wait);
   void finishTimeline();
+  void findPipelines();
   void splitTails();
 
   StepState &stateOf(std::int32_t step, std::uint32_t rankClass) {

@@ -56,73 +56,88 @@ void EngineState::chargeCollective(std::uint32_t rankClass, std::int32_t step,
   const StepState &state = stateOf(step, rankClass);
   std::uint32_t group = program_.classes[rankClass].tasks[task].match;
   Time joined = std::clamp(state.begin[task], begin, end);
-  if (joined > begin)
-    chargeTask(rankClass, step, task, begin, joined);
+  Time free =
+      std::min(joined, lastDependence(rankClass, step, task, begin).end);
+  if (free > begin)
+    chargeTask(rankClass, step, task, begin, free);
   Wait wait;
   wait.step = step;
-  wait.begin = Duration(joined);
-  wait.end = Duration(end);
-  wait.splitAt =
-      within(groups_[static_cast<std::size_t>(step)][group].begin, joined, end);
   wait.cause = WaitCause::Collective;
   wait.kind = program_.classes[rankClass]
                   .source->tasks[program::TaskId(task)]
                   .message.kind;
   wait.task = program::TaskId(task);
+  // Behind others on its own stream it is exposed already.
+  wait.begin = wait.splitAt = Duration(free);
+  wait.end = Duration(joined);
+  addWait(rankClass, wait);
+  wait.begin = Duration(joined);
+  wait.end = Duration(end);
+  wait.splitAt =
+      within(groups_[static_cast<std::size_t>(step)][group].begin, joined, end);
   addWait(rankClass, wait);
 }
 
-/// Charges [begin, end) to the dependence of `task` that ended last.
-void EngineState::chargeTask(std::uint32_t rankClass, std::int32_t step,
-                             std::uint32_t task, Time begin, Time end) {
+EngineState::Blame EngineState::lastDependence(std::uint32_t rankClass,
+                                               std::int32_t step,
+                                               std::uint32_t task,
+                                               Time begin) const {
   const CompiledClass &compiled = program_.classes[rankClass];
   const StepState &state = stateOf(step, rankClass);
-  Time latest = begin;
-  std::uint32_t by = kNone;
+  Blame blame;
+  blame.end = begin;
+  auto later = [&](Time end, WaitCause cause, std::uint32_t index) {
+    if (end > blame.end)
+      blame = {end, cause, index, true};
+  };
   for (program::TaskId dep :
        compiled.source->tasks[program::TaskId(task)].deps) {
     auto index = static_cast<std::uint32_t>(dep.index());
-    if (state.end[index] > latest &&
-        compiled.tasks[index].kind != TaskKind::Run) {
-      latest = state.end[index];
-      by = index;
-    }
+    TaskKind kind = compiled.tasks[index].kind;
+    if (kind != TaskKind::Run)
+      later(state.end[index],
+            kind == TaskKind::Collective ? WaitCause::Collective
+                                         : WaitCause::Recv,
+            index);
   }
+  auto waitsFor = [&](const std::vector<std::uint32_t> &tasks) {
+    return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+  };
+  if (waitsFor(compiled.afterReduces))
+    for (std::uint32_t b = 0; b < state.reduceEnd.size(); ++b)
+      later(state.reduceEnd[b], WaitCause::Reduce, b);
+  if (step > 0 && waitsFor(compiled.afterGathers))
+    for (std::uint32_t b = 0; b < state.gatherEnd.size(); ++b)
+      later(stateOf(step - 1, rankClass).gatherEnd[b], WaitCause::Gather, b);
+  return blame;
+}
+
+void EngineState::chargeTask(std::uint32_t rankClass, std::int32_t step,
+                             std::uint32_t task, Time begin, Time end) {
+  Blame blame = lastDependence(rankClass, step, task, begin);
+  if (blame.known && blame.cause == WaitCause::Collective) {
+    chargeCollective(rankClass, step, blame.index, begin, end);
+    return;
+  }
+  const CompiledClass &compiled = program_.classes[rankClass];
   Wait wait;
   wait.step = step;
   wait.begin = wait.splitAt = Duration(begin);
   wait.end = Duration(end);
   wait.task = program::TaskId(task);
-  auto contains = [&](const std::vector<std::uint32_t> &list) {
-    return std::find(list.begin(), list.end(), task) != list.end();
-  };
-  auto bucket = [&](const std::vector<Time> &ends, WaitCause cause,
-                    const std::vector<CompiledBucket> &buckets) {
-    for (std::uint32_t b = 0; b < ends.size(); ++b)
-      if (ends[b] > latest) {
-        latest = ends[b];
-        by = kNone;
-        wait.cause = cause;
-        wait.index = b;
-        wait.kind = buckets[b].kind;
-      }
-  };
-  if (contains(compiled.afterReduces))
-    bucket(state.reduceEnd, WaitCause::Reduce, compiled.reduces);
-  if (step > 0 && contains(compiled.afterGathers))
-    bucket(stateOf(step - 1, rankClass).gatherEnd, WaitCause::Gather,
-           compiled.gathers);
-  if (by == kNone) {
-    addWait(rankClass, wait);
-  } else if (compiled.tasks[by].kind == TaskKind::Collective) {
-    chargeCollective(rankClass, step, by, begin, end);
-  } else {
-    wait.cause = WaitCause::Recv;
+  wait.cause = blame.cause;
+  if (blame.known && blame.cause == WaitCause::Recv) {
     wait.kind = CommunicationKind::Pipeline;
-    wait.splitAt = within(state.begin[by], begin, end);
-    wait.task = program::TaskId(by);
-    addWait(rankClass, wait);
+    wait.splitAt =
+        within(stateOf(step, rankClass).begin[blame.index], begin, end);
+    wait.task = program::TaskId(blame.index);
+  } else if (blame.known) {
+    bool reduce = blame.cause == WaitCause::Reduce;
+    wait.index = blame.index;
+    wait.kind =
+        (reduce ? compiled.reduces : compiled.gathers)[blame.index].kind;
   }
+  addWait(rankClass, wait);
 }
 
 void EngineState::finishTimeline() {
@@ -138,26 +153,28 @@ void EngineState::finishTimeline() {
                        std::tuple(b.begin, b.stream, b.step, b.source, b.index);
               });
   }
-  for (std::size_t step = 0; step < timeline_.steps.size(); ++step) {
-    timeline::StepTimes &times = timeline_.steps[step];
-    bool first = true;
-    for (std::uint32_t c = 0; c < classes_.size(); ++c)
-      for (const timeline::Run &run : timelineOf(c).runs) {
-        const CompiledTask &task = program_.classes[c].tasks[run.task.index()];
-        if (run.step != static_cast<std::int32_t>(step) ||
-            task.pass == program::PassKind::Update)
-          continue;
-        times.pipelineBegin =
-            first ? run.begin : std::min(times.pipelineBegin, run.begin);
-        times.pipelineEnd = std::max(times.pipelineEnd, run.end);
-        first = false;
-      }
-  }
+  findPipelines();
   splitTails();
   for (std::uint32_t c = 0; c < classes_.size(); ++c)
     timeline_.stepTime = std::max(
         timeline_.stepTime,
         timeline::windowOf(timeline_, program::RankClassId(c)).length());
+}
+
+void EngineState::findPipelines() {
+  std::vector<char> seen(timeline_.steps.size());
+  for (std::uint32_t c = 0; c < classes_.size(); ++c)
+    for (const timeline::Run &run : timelineOf(c).runs) {
+      auto step = static_cast<std::size_t>(run.step);
+      timeline::StepTimes &times = timeline_.steps[step];
+      if (program_.classes[c].tasks[run.task.index()].pass ==
+          program::PassKind::Update)
+        continue;
+      times.pipelineBegin =
+          seen[step] ? std::min(times.pipelineBegin, run.begin) : run.begin;
+      times.pipelineEnd = std::max(times.pipelineEnd, run.end);
+      seen[step] = 1;
+    }
 }
 
 /// Where a rank has no pipeline operation left in a step, it waits for the

@@ -301,6 +301,29 @@ TEST_CASE("a wait over the pipeline's end is bubble before it (M5)") {
   CHECK(timeline.classes[RankClassId(1)].waits.back().splitAt == Duration(620));
 }
 
+TEST_CASE("a collective behind others on its stream is exposed (M5)") {
+  ProgramSet set;
+  Task run, update;
+  run.block = set.blocks.add({"backward", {kernel(100), kernel(100)}});
+  run.pass = PassKind::Backward;
+  update.block = set.blocks.add({"update", {kernel(50)}});
+  update.pass = PassKind::Update;
+  RankProgram rank;
+  rank.tasks.add(run);
+  Task own = collective(-1, 30);
+  own.deps = {TaskId(0)};
+  update.deps = {rank.tasks.add(own)};
+  rank.tasks.add(update);
+  Piece piece;
+  piece.task = TaskId(0); // ready at 100
+  piece.message.bytes = Bytes(1);
+  rank.reduces.add(piece);
+  set.classes.add(rank);
+  Timeline timeline = simulate(set, sim::frameworkIssue(set, {}), 200, 1);
+  CHECK(waits(timeline, 0) ==
+        "collective 200 200 300\ncollective 300 300 330\n");
+}
+
 TEST_CASE("a collective inside an early update stays what it is (M5)") {
   ProgramSet set = twoStages();
   set.stepEnd = ProgramSet::StepEnd::Free;
