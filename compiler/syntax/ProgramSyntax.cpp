@@ -141,21 +141,15 @@ private:
                       "the text never ends: its closing `\"` is missing");
     else
       emitter_.report(span, Kind::ExpectedToken, "expected {}{}, found {}",
-                      expected(parser), after(*parser, found), shown(found));
+                      expected(*parser, found), after(*parser, found),
+                      shown(found));
   }
 
-  static std::string expected(Parser *parser) {
+  static std::string expected(Parser &parser, const Token *found) {
     std::vector<std::string_view> names;
-    antlr4::misc::IntervalSet types = parser->getExpectedTokens();
-    auto isExpected = [&types](std::size_t type) {
-      return types.contains(type);
-    };
-    // The loop over fields has been left when its end is asked for.
-    bool afterFields =
-        isExpected(P::OPEN) || (isExpected(P::NEWLINE) && types.size() == 1);
-    if (afterFields && !isExpected(P::KEY))
-      names.push_back(nameOf(P::KEY));
-    for (ssize_t type : types.toList())
+    for (std::size_t type : leftLoop(parser, found))
+      names.push_back(nameOf(type));
+    for (ssize_t type : parser.getExpectedTokens().toList())
       names.push_back(nameOf(static_cast<std::size_t>(type)));
     std::string out;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -166,12 +160,30 @@ private:
     return out;
   }
 
-  std::string after(Parser &parser, const Token *found) const {
+  /// When the end of a loop is asked for, what one more turn would begin with.
+  static std::vector<std::size_t> leftLoop(Parser &parser, const Token *found) {
+    antlr4::misc::IntervalSet types = parser.getExpectedTokens();
+    auto asks = [&types](std::size_t type) {
+      return types.contains(type) && types.size() == 1;
+    };
+    const Token *before = tokenBefore(parser, found);
+    if (asks(P::RBRACKET) && before)
+      return before->getType() == P::LBRACKET
+                 ? std::vector<std::size_t>{P::NUMBER, P::PAIR}
+                 : std::vector<std::size_t>{P::COMMA};
+    if (asks(P::OPEN) || asks(P::NEWLINE))
+      return {P::KEY};
+    return {};
+  }
+
+  static const Token *tokenBefore(Parser &parser, const Token *found) {
     std::size_t index = found->getTokenIndex();
-    if (index == 0)
-      return "";
-    const Token *before = parser.getTokenStream()->get(index - 1);
-    if (before->getType() == P::NEWLINE)
+    return index ? parser.getTokenStream()->get(index - 1) : nullptr;
+  }
+
+  std::string after(Parser &parser, const Token *found) const {
+    const Token *before = tokenBefore(parser, found);
+    if (!before || before->getType() == P::NEWLINE)
       return "";
     return " after " + shown(before);
   }

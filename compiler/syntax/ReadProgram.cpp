@@ -213,9 +213,11 @@ private:
   }
 
   void readMemory(const P::LineContext &line, Memory &memory) {
-    if (hasMemory_)
+    if (hasMemory_) {
       emitter_.report(syntax_.span(line.word), Kind::DuplicatePart,
                       "the class has a second `memory`");
+      return;
+    }
     hasMemory_ = true;
     read(line.fields, memory, {kMemoryFields});
     std::optional<std::int64_t> total = 0;

@@ -125,9 +125,16 @@ std::optional<std::string> readFile(const std::string &path) {
   std::FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)
     return std::nullopt;
-  std::string text(syntax::kMaxProgramBytes + 1, '\0');
+  constexpr std::size_t kChunk = 64 << 10;
+  std::string text;
   errno = 0;
-  text.resize(std::fread(text.data(), 1, text.size(), file));
+  for (std::size_t got = 1;
+       got > 0 && text.size() <= syntax::kMaxProgramBytes;) {
+    std::size_t size = text.size();
+    text.resize(size + kChunk);
+    got = std::fread(text.data() + size, 1, kChunk, file);
+    text.resize(size + got);
+  }
   bool failed = std::ferror(file) != 0;
   int error = errno;
   std::fclose(file);
