@@ -29,6 +29,12 @@ private:
   using Kind = ops::OpKind;
   using ValueId = ops::ValueId;
 
+  /// A gain that is summed over heads in one body and not in the other.
+  ValueId sized(const std::string &name, ValueId x) {
+    return b_.op(Kind::RmsNorm, name,
+                 {x, b_.weight("size_gain", {n_.headSize})});
+  }
+
   void embed() {
     b_.body("embed");
     ValueId x =
@@ -36,7 +42,11 @@ private:
               {b_.input(tokens_), b_.weight("table", {n_.vocab, n_.hidden})});
     ValueId y =
         b_.op(Kind::Mul, "scaled", {x, b_.weight("scale", {n_.hidden})});
-    b_.output(carried_, y);
+    ValueId wide =
+        b_.matmul("wide", y, "wwide", {n_.hidden, n_.heads, n_.headSize});
+    ValueId narrow = b_.matmul("narrowed", sized("wide_normed", wide),
+                               "wnarrow", {n_.heads, n_.headSize, n_.hidden});
+    b_.output(carried_, narrow);
     b_.output(first_, x);
   }
 
@@ -80,6 +90,9 @@ private:
     ValueId y = b_.op(
         Kind::Mul, "scaled",
         {b_.op(Kind::Add, "sum", {x, first}), b_.weight("scale", {n_.hidden})});
+    ValueId slim = b_.matmul("slim", y, "wslim", {n_.hidden, n_.headSize});
+    y = b_.matmul("fat", sized("slim_normed", slim), "wfat",
+                  {n_.headSize, n_.hidden});
     ValueId logits = b_.matmul("logits", y, "table", {n_.vocab, n_.hidden});
     b_.model.loss = b_.op(Kind::CrossEntropy, "loss", {logits, wanted});
   }
