@@ -37,11 +37,15 @@ lowerBodies(const shard::ShardedGraph &sharded, const sema::Plan &plan) {
   for (const ops::Segment &segment : model.segments)
     for (ops::BodyId body : segment.iterations)
       isLayer[body.index()] = segment.isRepeat;
+  lower::Scatters scatters = plan.pipeline && plan.pipeline->virtualStages > 1
+                                 ? lower::Scatters::ByStage
+                                 : lower::Scatters::InPass;
   Table<ops::BodyId, lower::LoweredBody> bodies;
   for (ops::BodyId body : sharded.bodies.ids())
     bodies.add(lower::lowerBody(sharded, body,
                                 isLayer[body.index()] ? plan.recompute
-                                                      : sema::Recompute::None));
+                                                      : sema::Recompute::None,
+                                scatters));
   return bodies;
 }
 

@@ -15,13 +15,12 @@ public:
   void run(std::string_view stage, Verifier verifier) {
     if (verify_ == Options::Verify::Off || failed())
       return;
-    for (const std::string &line : verifier()) {
-      if (text_.empty())
-        text_ = std::string(stage) + ": ";
-      else
-        text_ += "; ";
-      text_ += line;
-    }
+    std::vector<std::string> lines = verifier();
+    if (lines.empty())
+      return;
+    text_ = std::string(stage) + ": " + lines.front();
+    if (lines.size() > 1)
+      text_ += "; and " + std::to_string(lines.size() - 1) + " more";
   }
 
   bool failed() const { return !text_.empty(); }

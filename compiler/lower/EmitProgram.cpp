@@ -56,6 +56,7 @@ public:
     runs_.resize(stages.chunks.size());
     for (const Pass &pass : stages.orders[static_cast<std::size_t>(stage_)])
       addPass(pass, blocks);
+    endRun();
     std::vector<ChunkRuns> runs;
     for (const ChunkRuns &run : runs_)
       if (run.lastBackward.isValid())
@@ -113,12 +114,23 @@ private:
         pass.kind == PassKind::Forward && run.firstForward.isValid()
             ? run.firstForward
             : ran;
+    if (pass.kind == PassKind::Backward) {
+      if (lastChunk_ != index)
+        endRun();
+      lastChunk_ = index;
+    }
     if (std::int32_t target = targetOf(pass, stages.chunks.size()); target >= 0)
       if (TaskId sent = addTransfer(TaskKind::Send, pass, target);
           sent.isValid()) {
         program_.tasks[sent].deps.push_back(ran);
         lastSend_ = sent;
       }
+  }
+
+  /// The stage turns from the chunk it ran a backward through last.
+  void endRun() {
+    if (lastChunk_)
+      runs_[*lastChunk_].runEnds.push_back(runs_[*lastChunk_].lastBackward);
   }
 
   /// A message between this pass's chunk and `other`; none inside one stage.
@@ -226,7 +238,9 @@ private:
     task.block = set_.blocks.add(updateBlock());
     task.deps = beforeUpdate_;
     task.name = "update";
-    program_.tasks.add(std::move(task));
+    TaskId update = program_.tasks.add(std::move(task));
+    for (program::Piece &piece : program_.gathers)
+      piece.task = update;
   }
 
   /// Gradients are read for their norm, then once more beside the states, which
@@ -273,6 +287,7 @@ private:
   RankProgram program_;
   std::vector<ChunkRuns> runs_;
   TaskId lastSend_;
+  std::optional<std::size_t> lastChunk_;
   std::vector<TaskId> beforeUpdate_;
 };
 

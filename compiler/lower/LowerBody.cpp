@@ -73,6 +73,15 @@ public:
     return producer_[gradient.index()];
   }
 
+  /// The last instruction that makes one of `values`.
+  std::uint32_t lastOf(const std::vector<ShardedValueId> &values) const {
+    std::uint32_t last = 0;
+    for (ShardedValueId value : values)
+      if (producer_[value.index()] != kNoInstruction)
+        last = std::max(last, producer_[value.index()]);
+    return last;
+  }
+
 private:
   bool isView(const Step &step) const {
     return step.kind == StepKind::Compute &&
@@ -173,6 +182,11 @@ private:
   LoweredPass pass_;
 };
 
+/// A reduce-scatter of weight gradients into flat buffers (ZeRO-2).
+bool isScatter(const Step &step) {
+  return step.kind == StepKind::ReduceScatter && step.results.empty();
+}
+
 std::vector<PlannedStep> planned(const std::vector<Step> &steps) {
   std::vector<PlannedStep> out;
   for (const Step &step : steps)
@@ -209,7 +223,7 @@ void setGroup(program::Message &message, const shard::Step &step) {
 }
 
 LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
-                      sema::Recompute recompute) {
+                      sema::Recompute recompute, Scatters scatters) {
   const shard::ShardedBody &sharded = graph.bodies[body];
   LoweredBody lowered;
 
@@ -225,12 +239,17 @@ LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
   for (std::uint32_t index : rerun.steps)
     backward.push_back({&sharded.forward[index], Phase::Recompute});
   for (const Step &step : sharded.backward)
-    backward.push_back({&step, step.phase});
+    if (scatters == Scatters::InPass || !isScatter(step))
+      backward.push_back({&step, step.phase});
   PassBuilder backwardPass(graph, body);
   backwardPass.readSlots(sharded.gradientInputs);
   // A value that is recomputed must reach memory if the backward reads it.
   KernelRequest backwardRequest{&graph, body, &backward, nullptr};
   backwardPass.add(backward, groupKernels(backwardRequest));
+  if (scatters == Scatters::ByStage)
+    for (const Step &step : sharded.backward)
+      if (isScatter(step))
+        lowered.scatters.push_back({&step, backwardPass.lastOf(step.operands)});
   for (const auto &gradient : sharded.weightGradients) {
     std::uint32_t at = backwardPass.completes(gradient.value);
     if (at != kNoInstruction)

@@ -24,6 +24,12 @@ struct LoweredPass {
   std::vector<SlotUse> reads, writes;
 };
 
+/// Who runs the reduce-scatters of gradients that are kept cut (ZeRO-2).
+enum class Scatters : std::uint8_t {
+  InPass, ///< each backward, at its end
+  ByStage ///< the stage, whenever it turns to another chunk: see Pieces.h
+};
+
 /// One body under one choice of recomputation.
 struct LoweredBody {
   LoweredPass forward, backward; ///< backward with what it recomputes
@@ -32,6 +38,13 @@ struct LoweredBody {
     std::uint32_t instruction = 0; ///< of the backward, completes it
   };
   std::vector<Gradient> gradients; ///< in the order they are complete
+  /// With Scatters::ByStage: what is left out of the backward, ready after
+  /// `instruction`. The step lives in the sharded graph.
+  struct Scatter {
+    const shard::Step *step = nullptr;
+    std::uint32_t instruction = 0;
+  };
+  std::vector<Scatter> scatters;
   /// What one micro-batch keeps from its forward to its backward.
   Bytes saved;
   /// The most that a pass holds besides, at one moment.
@@ -43,7 +56,8 @@ struct LoweredBody {
 /// `All` runs the whole forward again; `Attention` only what the attention
 /// operator's dropped results need (Korthikanti et al., 2205.05198, 5).
 LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
-                      sema::Recompute recompute);
+                      sema::Recompute recompute,
+                      Scatters scatters = Scatters::InPass);
 
 /// Of a collective step.
 program::InstructionKind collectiveKind(shard::StepKind kind);

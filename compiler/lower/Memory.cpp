@@ -19,8 +19,33 @@ std::vector<sema::AxisId> join(std::vector<sema::AxisId> a,
   return a;
 }
 
+Bytes largestTwo(const std::map<std::size_t, Bytes> &groups) {
+  std::vector<Bytes> sizes;
+  for (const auto &[group, bytes] : groups)
+    sizes.push_back(bytes);
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  Bytes total;
+  for (std::size_t i = 0; i < std::min<std::size_t>(2, sizes.size()); ++i)
+    total += sizes[i];
+  return total;
+}
+
+/// Gradients that are kept cut are whole while they are added up: a layer's
+/// where each backward scatters them, a chunk's where the stage does
+/// (Pieces.h).
+std::size_t wholeGroupOf(const EmitRequest &request, std::size_t unit) {
+  const std::vector<pipeline::Chunk> &chunks = request.stages->chunks;
+  if (request.stages->virtualStages == 1)
+    return unit;
+  for (std::size_t c = 0; c < chunks.size(); ++c)
+    if (unit < chunks[c].end)
+      return c;
+  return chunks.size();
+}
+
 /// Parameters, gradients and optimizer states; `gathered` is the whole of the
-/// largest two layers whose parameters are kept cut.
+/// largest two layers whose parameters are kept cut, `buffers` that of the
+/// largest two pieces of gradients that are.
 void addStates(const EmitRequest &request, std::int64_t stage,
                program::Memory &memory) {
   const sema::Plan &plan = *request.plan;
@@ -29,15 +54,20 @@ void addStates(const EmitRequest &request, std::int64_t stage,
       (plan.optimizer.master ? bytesOf(*plan.optimizer.master) : 0) +
       (plan.optimizer.kind == sema::OptimizerKind::AdamW ? 2 : 1) *
           bytesOf(plan.optimizer.moments);
-  std::map<std::size_t, Bytes> gathered;
+  std::map<std::size_t, Bytes> gathered, whole;
   for (const HeldWeight &held : weightsOf(request, stage)) {
     const shard::WeightState &state = request.graph->weights[held.weight];
     std::int64_t parameterBytes = bytesOf(plan.precision.parameters);
     std::int64_t elements = state.localElements;
     memory.parameters += Bytes(
         parameterBytes * cutElements(mesh, elements, state.parameterState));
-    memory.gradients += Bytes(bytesOf(plan.precision.gradients) *
-                              cutElements(mesh, elements, state.gradientState));
+    std::int64_t gradientBytes = bytesOf(plan.precision.gradients);
+    memory.gradients +=
+        Bytes(gradientBytes *
+              cutElements(mesh, state.gradientElements, state.gradientState));
+    if (!state.gradientState.empty())
+      whole[wholeGroupOf(request, held.unit)] +=
+          Bytes(gradientBytes * state.gradientElements);
     memory.optimizer +=
         Bytes(perElement *
               cutElements(mesh, elements,
@@ -45,12 +75,8 @@ void addStates(const EmitRequest &request, std::int64_t stage,
     if (!state.parameterState.empty())
       gathered[held.unit] += Bytes(bytesOf(plan.precision.compute) * elements);
   }
-  std::vector<Bytes> largest;
-  for (const auto &[unit, bytes] : gathered)
-    largest.push_back(bytes);
-  std::sort(largest.begin(), largest.end(), std::greater<>());
-  for (std::size_t i = 0; i < std::min<std::size_t>(2, largest.size()); ++i)
-    memory.gathered += largest[i];
+  memory.gathered += largestTwo(gathered);
+  memory.buffers += largestTwo(whole);
 }
 
 struct Held {

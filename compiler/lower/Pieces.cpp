@@ -11,6 +11,7 @@ namespace planc::lower {
 using program::InstructionKind;
 using program::Piece;
 using program::PieceId;
+using program::TaskId;
 
 namespace {
 
@@ -20,22 +21,25 @@ public:
       : request_(request), program_(program) {}
 
   void addReduces(const std::vector<ChunkRuns> &runs) {
-    std::set<ops::WeightId> pending = sharedWeights(runs);
+    for (const ChunkRuns &run : runs)
+      addScatters(run);
     // A shared weight's gradient is complete with its last use: found from the
     // end.
-    std::vector<std::pair<const ChunkRuns *, Use>> uses;
-    for (const ChunkRuns &run : runs)
-      for (const Use &use : usesOf(run))
-        uses.push_back({&run, use});
-    std::vector<bool> keep(uses.size(), true);
-    for (std::size_t i = uses.size(); i-- > 0;) {
-      ops::WeightId weight = uses[i].second.weight;
-      if (isShared(request_, weight))
-        keep[i] = pending.erase(weight) > 0;
+    std::set<ops::WeightId> done;
+    for (std::size_t r = runs.size(); r-- > 0;) {
+      std::vector<Use> uses = usesOf(runs[r]);
+      for (std::size_t u = uses.size(); u-- > 0;)
+        if (!isShared(request_, uses[u].weight) ||
+            done.insert(uses[u].weight).second)
+          addReduce(runs[r], uses[u]);
     }
-    for (std::size_t i = 0; i < uses.size(); ++i)
-      if (keep[i])
-        addReduce(*uses[i].first, uses[i].second);
+    std::stable_sort(chains_.begin(), chains_.end(),
+                     [](const Chain &a, const Chain &b) {
+                       return std::pair(a.front().task, a.front().instruction) <
+                              std::pair(b.front().task, b.front().instruction);
+                     });
+    for (Chain &chain : chains_)
+      addChain(std::move(chain));
   }
 
   void addGathers(const std::vector<ChunkRuns> &runs) {
@@ -69,21 +73,13 @@ private:
     return uses;
   }
 
-  std::set<ops::WeightId>
-  sharedWeights(const std::vector<ChunkRuns> &runs) const {
-    std::set<ops::WeightId> shared;
-    for (const ChunkRuns &run : runs)
-      for (const Use &use : usesOf(run))
-        if (isShared(request_, use.weight))
-          shared.insert(use.weight);
-    return shared;
-  }
+  /// Collectives of one gradient, each on what the one before left.
+  using Chain = std::vector<Piece>;
 
-  /// One piece for each collective that brings the gradient home, in a chain.
   void addReduce(const ChunkRuns &run, const Use &use) {
     const ops::Weight &weight =
         request_.graph->graph->model.weights[use.weight];
-    PieceId before;
+    Chain chain;
     for (const shard::Step &step :
          request_.graph->weights[use.weight].reduces) {
       Piece piece = pieceOf(step, Piece::Kind::Reduce);
@@ -92,8 +88,32 @@ private:
       piece.layer = static_cast<std::int32_t>(use.unit);
       piece.name = weight.name;
       piece.origin = weight.origin;
-      if (piece.message.sizes.empty())
-        continue;
+      if (!piece.message.sizes.empty())
+        chain.push_back(std::move(piece));
+    }
+    if (!chain.empty())
+      chains_.push_back(std::move(chain));
+  }
+
+  void addScatters(const ChunkRuns &run) {
+    for (const ChunkPass::Part &part : run.backward.parts)
+      for (const LoweredBody::Scatter &scatter :
+           (*request_.bodies)[part.body].scatters)
+        for (TaskId task : run.runEnds) {
+          Piece piece = pieceOf(*scatter.step, Piece::Kind::Reduce);
+          piece.task = task;
+          piece.instruction = part.first + scatter.instruction;
+          piece.layer = static_cast<std::int32_t>(part.unit);
+          piece.name = request_.stages->units[part.unit].name;
+          piece.origin = scatter.step->origin;
+          if (!piece.message.sizes.empty())
+            chains_.push_back({std::move(piece)});
+        }
+  }
+
+  void addChain(Chain chain) {
+    PieceId before;
+    for (Piece &piece : chain) {
       PieceId added = program_.reduces.add(std::move(piece));
       if (before.isValid())
         program_.reduces[before].then = added;
@@ -147,6 +167,7 @@ private:
 
   const EmitRequest &request_;
   program::RankProgram &program_;
+  std::vector<Chain> chains_;
 };
 
 } // namespace

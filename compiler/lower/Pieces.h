@@ -11,6 +11,9 @@ struct ChunkRuns {
   std::size_t chunk = 0;
   ChunkPass forward, backward;
   program::TaskId firstForward, lastBackward;
+  /// The last of each run of backwards through this chunk, before the stage
+  /// turns to another; lastBackward is the last of them.
+  std::vector<program::TaskId> runEnds;
 };
 
 /// Fills `reduces` (in the order the last micro-batch completes them) and

@@ -286,10 +286,14 @@ CollectiveCost CollectiveCosts::assemble(Traffic t, const Request &r) const {
     const hardware::LevelConstants &c = cluster_.levels[l].constants;
     cost.levels[l].bytes = wholeBytes(t.bytes[l]);
     cost.levels[l].share = share(t.bytes[l] / rate(l, c.efficiency));
-    if (cost.levels[l].bytes.value > 0)
+    if (cost.levels[l].bytes.value > 0 && !isTransfer(r.kind))
       cost.units =
           std::max(cost.units, static_cast<std::int64_t>(c.collectiveUnits));
   }
+  // A message between two accelerators reduces nothing and reads and writes its
+  // bytes once: what it takes from kernels is left out (docs/cost.md).
+  if (isTransfer(r.kind))
+    return cost;
   const double touched = t.sent * memoryFactor(r.kind);
   cost.memoryTraffic = wholeBytes(touched);
   cost.memoryShare =

@@ -193,11 +193,13 @@ void Attributor::addKernel(const KernelParts &parts,
     return;
   }
   const std::int64_t launch = std::min(parts.launch, alone);
+  const std::int64_t straggle = std::min(parts.straggle, alone - launch);
   waterfall[Cause::LaunchGaps] += Int128(weight) * launch;
+  waterfall[Cause::Stragglers] += Int128(weight) * straggle;
   waterfall[Cause::ModelArithmetic] += Int128(weight) * parts.model;
   waterfall[Cause::LowerPeak] += Int128(weight) * parts.lower;
   waterfall[parts.rest] +=
-      Int128(weight) * (alone - launch - parts.model - parts.lower);
+      Int128(weight) * (alone - launch - straggle - parts.model - parts.lower);
   flopsRun_ += weight * parts.modelFlops;
   smallness_ += Int128(weight) * parts.smallness;
   if (parts.sort == KernelParts::Sort::Memory)
@@ -205,7 +207,7 @@ void Attributor::addKernel(const KernelParts &parts,
   KernelShare &share = parts.sort == KernelParts::Sort::Product
                            ? result_.products
                            : result_.attention;
-  share.time += Int128(weight) * (alone - launch);
+  share.time += Int128(weight) * (alone - launch - straggle);
   share.arithmetic += Int128(weight) * parts.arithmetic;
 }
 

@@ -28,7 +28,7 @@ def report(planc, file, plan):
 
 
 QUANTITIES = {
-    "tflops_full": lambda r: r["model_tflops_per_accelerator"]["full"],
+    "tflops_full": lambda r: r["mfu"]["full"] * r["peak"]["flops_per_s"] / 1e12,
     "step_s": lambda r: r["step_time_s"],
     "activations_gib": lambda r: max(
         s["activations_bytes"] for s in r["memory"]["stages"]) / GIB,
