@@ -9,6 +9,7 @@
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -237,7 +238,18 @@ private:
     return sim::chosenIssue(*set_, costs_, *seen);
   }
 
+  /// Sums over all ranks stay exact.
+  bool fits() const {
+    constexpr std::int64_t kMostRanks = std::int64_t(1) << 40;
+    return std::all_of(set_->classes.begin(), set_->classes.end(),
+                       [](const program::RankProgram &one) {
+                         return one.ranks <= kMostRanks;
+                       });
+  }
+
   int simulate() {
+    if (!fits())
+      return fail(FailureKind::Unsupported, "a class has too many ranks");
     Result<sim::IssueOrder> order = makeOrder();
     if (!order)
       return fail(order.failure().kind, order.failure().text);
