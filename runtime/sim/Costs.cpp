@@ -91,7 +91,10 @@ Costs modelCosts(const program::ProgramSet &set, const cost::CostModel &model) {
                         const program::Piece &piece, Bytes bytes) {
     program::Message message = piece.message;
     message.bytes = bytes;
-    return fromMessage(model.communicate(piece.collective, message));
+    cost::CollectiveCost cost = model.communicate(piece.collective, message);
+    OpCost out = fromMessage(cost);
+    out.latency = cost.latency;
+    return out;
   };
   return out;
 }
@@ -104,6 +107,7 @@ OpCost AffineCost::operator()(const program::RankProgram &,
   Int128 most = std::numeric_limits<std::int64_t>::max() / 4;
   out.duration =
       Duration(static_cast<std::int64_t>(std::min(latency.value + flow, most)));
+  out.latency = std::min(latency, out.duration);
   return out;
 }
 

@@ -20,7 +20,9 @@ struct OpCost {
   /// All of it. A message holds its links for duration − latency, and has
   /// arrived after `duration`.
   Duration duration;
-  Duration latency; ///< Send only: the part that holds nothing
+  /// Send: the part that holds nothing. Bucket: the part that does not depend
+  /// on bytes, for bounds; it holds the links like the rest.
+  Duration latency;
   /// Of the accelerator's, taken from the kernels beside.
   std::int32_t units = 0;
   /// Of the memory bandwidth, in millionths.

@@ -271,6 +271,8 @@ TEST_CASE("costs come from the model, stated durations before it") {
   CHECK(costs.tasks[0][empty.index()].latency == Duration(6));
   CHECK(costs.bucket(rank, rank.reduces[PieceId(0)], Bytes(8)).duration ==
         Duration(18));
+  CHECK(costs.bucket(rank, rank.reduces[PieceId(0)], Bytes(8)).latency ==
+        Duration(10));
   CHECK(costs.instructions[1][0].duration == Duration(1));
 }
 
