@@ -169,6 +169,8 @@ TEST_CASE("head and loss over the vocabulary: three small all-reduces") {
     CHECK(counts(head.forward) == Counts{3, sequence ? 1u : 0u, 0, 0});
     for (const Step &step : collectives(head.forward, StepKind::AllReduce))
       CHECK(step.bytes == Bytes(4 * 8 * 4));
+    // What comes of the statistics is whole and stays so.
+    CHECK(collectives(head.forward, StepKind::Slice).empty());
     CHECK(counts(head.backward) ==
           (sequence ? Counts{0, 1, 1, 0} : Counts{1, 0, 0, 0}));
   }
@@ -351,6 +353,22 @@ TEST_CASE("tied weights have one home and one reduction") {
         ++gradients;
       }
   CHECK(gradients == 2);
+}
+
+TEST_CASE("a gradient that is a sum in one body only is brought home there") {
+  // Read over heads in `embed`, without heads in `head`.
+  Case c(OddModel(sizes()).build(), {{"t", 2, kTensor}});
+  c.run();
+  CHECK(c.weight("size_gain").partial.empty());
+  CHECK(c.weight("size_gain").reduces.empty());
+  std::vector<Step> reduces =
+      collectives(c.body("embed").backward, StepKind::AllReduce);
+  REQUIRE_FALSE(reduces.empty());
+  CHECK(reduces.back().communication == CommunicationKind::Gradients);
+  CHECK(reduces.back().bytes == Bytes(2 * 4));
+  for (const Step &step :
+       collectives(c.body("head").backward, StepKind::AllReduce))
+    CHECK(step.communication == CommunicationKind::Tensor);
 }
 
 TEST_CASE("equal lists on two axes: one collective over their product") {
