@@ -92,9 +92,9 @@ Costs modelCosts(const program::ProgramSet &set, const cost::CostModel &model) {
     program::Message message = piece.message;
     message.bytes = bytes;
     cost::CollectiveCost cost = model.communicate(piece.collective, message);
-    OpCost out = fromMessage(cost);
-    out.latency = cost.latency;
-    return out;
+    OpCost bucket = fromMessage(cost);
+    bucket.latency = cost.latency;
+    return bucket;
   };
   return out;
 }
