@@ -16,9 +16,16 @@ function(planc_library name)
 endfunction()
 
 # -Wrestrict is off: g++ 12 reports `"literal" + std::string` (GCC bug 105651).
+# -Wdangling-reference is off: g++ 13 and 14 report every reference got by a
+# function that also took a temporary, whatever it refers to.
 function(planc_warnings name)
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic -Wshadow
-    -Wconversion -Wno-sign-conversion -Wno-restrict -Wnon-virtual-dtor -Woverloaded-virtual)
+    -Wconversion -Wno-sign-conversion -Wno-restrict -Wnon-virtual-dtor
+    -Woverloaded-virtual)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU
+      AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+    target_compile_options(${name} PRIVATE -Wno-dangling-reference)
+  endif()
   if(PLANC_WERROR)
     target_compile_options(${name} PRIVATE -Werror)
   endif()
