@@ -1,6 +1,6 @@
 # How lit runs tests/text: RUN lines inside .plan and .prog files.
 #
-#   %planc      the tool under test
+#   %planc      the tool under test; %planc-opt the one for program texts
 #   FileCheck   compares what it printed with the CHECK lines
 #   not         passes when the command fails; `not --crash` is never right here
 #   %{exit} N   passes when the command that follows exits with exactly N
