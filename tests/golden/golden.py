@@ -2,16 +2,19 @@
 
 usage: golden.py --planc TOOL [--accept] [examples/a.plan…]
        golden.py --planc TOOL --left-over
+       golden.py --planc TOOL --readme
 
 Without files: all of examples/. The report of examples/a.plan is
 tests/golden/a.txt, of examples/b/c.plan tests/golden/b.c.txt; an exit code
 other than 0 is its last line. --accept rewrites what differs; --left-over
-fails if a committed report has no example any more.
+fails if a committed report has no example any more; --readme holds the plan and
+the report that README.md shows against the example they are from.
 """
 import argparse
 import difflib
 import glob
 import os
+import re
 import subprocess
 import sys
 
@@ -71,20 +74,53 @@ def left_over(examples, accept):
     return accept or not extra
 
 
+def readme(accept):
+    """README.md shows, after `<!-- plan: FILE -->` and `<!-- report: FILE -->`,
+    lines of an example and its committed report."""
+    old = committed("README.md")
+    block = r"(<!-- %s: (\S+) -->\n```\n)(.*?)(```\n)"
+    plans = re.findall(block % "plan", old, re.DOTALL)
+    good = bool(plans)
+    for _, example, shown, _ in plans:
+        missing = [line for line in shown.splitlines()
+                   if line not in committed(example).splitlines()]
+        for line in missing:
+            print(f"README.md: {example} has no line `{line}`")
+        good = good and not missing
+    new = re.sub(block % "report",
+                 lambda m: m[1] + (committed(golden_of(m[2])) or "") + m[4],
+                 old, flags=re.DOTALL)
+    if new != old and accept:
+        with open("README.md", "w", encoding="utf-8") as out:
+            out.write(new)
+        print("README.md: changed")
+    elif new != old:
+        print("README.md: shows an old report; if it should change: "
+              "./dev accept")
+        good = False
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--planc", required=True)
     parser.add_argument("--accept", action="store_true")
     parser.add_argument("--left-over", action="store_true")
+    parser.add_argument("--readme", action="store_true")
     parser.add_argument("examples", nargs="*")
     options = parser.parse_args()
     planc = os.path.abspath(options.planc)
     os.chdir(ROOT)
     everything = sorted(glob.glob("examples/**/*.plan", recursive=True))
-    chosen = [] if options.left_over else options.examples or everything
+    if options.left_over or options.readme:
+        chosen = []
+    else:
+        chosen = options.examples or everything
     good = [check(planc, example, options.accept) for example in chosen]
-    if options.left_over or not options.examples:
+    if options.left_over or options.accept and not options.examples:
         good.append(left_over(everything, options.accept))
+    if options.readme or options.accept:
+        good.append(readme(options.accept))
     return 0 if all(good) else 1
 
 
