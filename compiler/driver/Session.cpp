@@ -164,9 +164,24 @@ Session::Session(Options options)
 Session::~Session() = default;
 
 Outcome Session::check() {
-  if (state_->load())
-    state_->compileTo(Stage::Sema);
-  return state_->outcome;
+  State &state = *state_;
+  if (!state.load())
+    return state.outcome;
+  Compilation &c = state.compilation;
+  std::vector<std::string> names;
+  if (!state.options.planName.empty())
+    names.push_back(state.options.planName);
+  else
+    for (const sema::PlanInfo &plan : sema::plansOf(*c.program, c.origins))
+      if (!plan.hasFormals)
+        names.push_back(plan.name);
+  if (names.empty())
+    names.push_back(""); // says that there is no plan
+  for (const std::string &name : names)
+    c.module = sema::elaborate(*c.program, {name, state.options.overrides},
+                               c.origins, state.emitter);
+  state.conclude();
+  return state.outcome;
 }
 
 namespace {

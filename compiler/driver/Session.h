@@ -63,7 +63,8 @@ public:
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// Parses, binds and elaborates only.
+  /// Parses, binds and elaborates only: every plan of the file that can run by
+  /// itself, or the one that is named.
   Outcome check();
   /// The whole compile. After Ok, ExpectationFailed and Infeasible, report() is
   /// there.

@@ -12,10 +12,4 @@ Result<Runs> simulateOrders(const program::ProgramSet &programs,
                             const cost::CostModel &cost, const sema::Plan &plan,
                             const Options &options);
 
-/// No order of the same work takes less (METRICS M10): for every class its own
-/// runs; where the step's end joins all classes, also what must run before its
-/// first and after its last; and the time its reductions hold their link.
-Duration stepBound(const program::ProgramSet &programs, const sim::Costs &costs,
-                   const timeline::Timeline &timeline);
-
 } // namespace planc::driver

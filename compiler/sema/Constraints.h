@@ -48,6 +48,7 @@ private:
 
   // ScheduleConstraints.cpp: stages, chunks, micro-batches.
   bool checkPipeline();
+  bool checkPasses();
   bool checkVirtual(const Pipeline &pipeline);
   bool checkGroup(const Pipeline &pipeline);
   bool checkUnits(const Pipeline &pipeline);

@@ -39,6 +39,7 @@ private:
   void mergeState(const ast::ShardClause &clause);
   void mergeKeyed(std::vector<KeyedEntry> &entries, SourceSpan &place,
                   std::span<const ast::Argument> arguments);
+  void mergeMesh(const ast::MeshClause &clause);
   void mergeOverlap(const ast::OverlapClause &clause);
   void mergeExpect(const ast::ExpectClause &clause);
   void put(std::vector<KeyedEntry> &entries, KeyedEntry entry);
@@ -97,8 +98,7 @@ void PlanMerger::mergeOne(const ast::Clause &clause) {
   case ClauseKind::Batch:
     return mergeBatch(*llvm::cast<ast::BatchClause>(&clause));
   case ClauseKind::Mesh:
-    return mergeKeyed(out_.mesh, out_.meshClause,
-                      llvm::cast<ast::MeshClause>(&clause)->axes);
+    return mergeMesh(*llvm::cast<ast::MeshClause>(&clause));
   case ClauseKind::Shard:
     return mergeShard(*llvm::cast<ast::ShardClause>(&clause));
   case ClauseKind::Pipeline:
@@ -270,6 +270,45 @@ void PlanMerger::mergeKeyed(std::vector<KeyedEntry> &entries, SourceSpan &place,
       put(entries, {key, argument.value, scope_, argument.span, clause_->span});
   }
   place = clause_->span;
+}
+
+void PlanMerger::mergeMesh(const ast::MeshClause &clause) {
+  std::vector<KeyedEntry> before = out_.mesh;
+  mergeKeyed(out_.mesh, out_.meshClause, clause.axes);
+  auto placeOf = [&](const KeyedEntry &entry) {
+    for (std::size_t i = 0; i < clause.axes.size(); ++i)
+      if (clause.axes[i].name.text == entry.key)
+        return i;
+    return clause.axes.size();
+  };
+  bool namesAll = std::all_of(out_.mesh.begin(), out_.mesh.end(),
+                              [&](const KeyedEntry &entry) {
+                                return placeOf(entry) < clause.axes.size();
+                              });
+  // Where an axis stands decides how close its members are: all named, in this
+  // order; else a new one has no place.
+  if (namesAll) {
+    std::stable_sort(out_.mesh.begin(), out_.mesh.end(),
+                     [&](const KeyedEntry &a, const KeyedEntry &b) {
+                       return placeOf(a) < placeOf(b);
+                     });
+    return;
+  }
+  std::string all;
+  for (const KeyedEntry &entry : out_.mesh)
+    all += (all.empty() ? "" : ", ") + entry.key;
+  for (const KeyedEntry &entry : out_.mesh) {
+    bool isNew = std::none_of(
+        before.begin(), before.end(),
+        [&](const KeyedEntry &other) { return other.key == entry.key; });
+    if (!isNew)
+      continue;
+    elaboration_.emitter()
+        .report(entry.span, Kind::AxisWithoutPlace,
+                "`{}` is new here: where does it stand in the mesh?", entry.key)
+        .help("name every axis, outermost first ({}), in the order you mean",
+              all);
+  }
 }
 
 void PlanMerger::mergeOverlap(const ast::OverlapClause &clause) {

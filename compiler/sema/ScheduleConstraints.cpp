@@ -34,12 +34,35 @@ bool runs(std::int64_t stages, std::int64_t microBatches, std::int64_t n) {
 } // namespace
 
 bool Constraints::checkPipeline() {
+  if (!checkPasses())
+    return false;
   if (!plan_.pipeline)
     return true;
   const Pipeline &pipeline = *plan_.pipeline;
   bool isSound = checkVirtual(pipeline);
   isSound = isSound && checkGroup(pipeline);
   return checkUnits(pipeline) && isSound;
+}
+
+bool Constraints::checkPasses() {
+  // Time and memory of a compile grow with them: about a second at the limit.
+  constexpr std::int64_t kMostPasses = 100'000;
+  std::optional<std::int64_t> passes = plan_.batch.microBatches;
+  if (plan_.pipeline)
+    for (std::int64_t factor :
+         {plan_.pipeline->stages, plan_.pipeline->virtualStages})
+      if (passes)
+        passes = checkedMul(*passes, factor);
+  if (passes && *passes <= kMostPasses)
+    return true;
+  elaboration_.emitter()
+      .report(spanOf(plan_.batch.clause), Kind::Unsupported,
+              "{} micro-batches are more than planc follows one by one",
+              plan_.batch.microBatches)
+      .note("micro-batches × stages × chunks may be at most {}", kMostPasses)
+      .help("more sequences a micro-batch (`micro`), more ranks that cut "
+            "`batch`, or fewer sequences a step");
+  return false;
 }
 
 bool Constraints::checkVirtual(const Pipeline &pipeline) {
