@@ -33,7 +33,7 @@ constexpr Scale kSizes[] = {{1099511627776.0, " TiB"},
                             {1024.0, " KiB"},
                             {1.0, " B"}};
 constexpr Scale kCounts[] = {
-    {1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e4, " k"}, {1.0, ""}};
+    {1e12, " T"}, {1e9, " B"}, {1e6, " M"}, {1e3, " k"}, {1.0, ""}};
 
 bool isContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
@@ -118,9 +118,10 @@ std::string gibibytes(Bytes bytes) {
 }
 
 std::string scaledCount(double value) {
-  const Scale &scale = scaleOf(std::fabs(value), kCounts);
-  if (scale.from == 1.0 && std::fabs(value) >= 99.95)
+  const double size = std::fabs(value);
+  if (size >= 99.95 && size < 9999.5)
     return grouped(std::llround(value));
+  const Scale &scale = scaleOf(size, kCounts);
   return threeDigits(value / scale.from) + std::string(scale.suffix);
 }
 
