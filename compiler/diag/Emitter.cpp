@@ -15,6 +15,7 @@ Builder &Builder::suggest(SourceSpan span,
 }
 
 void Emitter::emit(Diagnostic diagnostic) {
+  reportedErrors_ += diagnostic.severity() == Severity::Error;
   const SourceSpan &span = diagnostic.span;
   std::uint64_t range = (std::uint64_t(span.begin) << 32) | span.end;
   if (span.isValid() &&

@@ -104,6 +104,9 @@ public:
 
   bool hasErrors() const { return errors_ != 0; }
   std::size_t errorCount() const { return errors_; }
+  /// The same with those that were dropped as said before: it grows by every
+  /// error, so that whoever reports can tell that something went wrong.
+  std::size_t reportedErrors() const { return reportedErrors_; }
   /// What the errors so far amount to, the text's own mistakes first: Illegal
   /// before Unsupported before Infeasible. Only with hasErrors().
   FailureKind failure() const;
@@ -118,6 +121,7 @@ private:
   Consumer *consumer_;
   EmitterOptions options_;
   std::size_t errors_ = 0;
+  std::size_t reportedErrors_ = 0;
   std::size_t suppressed_ = 0;
   std::set<FailureKind> failures_;
   std::set<std::pair<Kind, std::pair<source::FileId, std::uint64_t>>> seen_;

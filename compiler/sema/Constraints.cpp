@@ -326,8 +326,12 @@ void Constraints::reportNotDivisible(ops::DimId id,
       name, dim.size, ways);
   for (const Listing &listing : listings) {
     const Axis &each = plan_.mesh.axes[listing.axis];
-    SourceSpan span = spanOf(each.origin);
-    std::move(builder).note(span, "{} = {}", each.name, each.size);
+    auto entry = std::find_if(
+        text_.lists.begin(), text_.lists.end(),
+        [&](const AxisEntry &other) { return other.axis.text == each.name; });
+    std::move(builder).label(entry->axis.span, "{} = {} (line {})", each.name,
+                             each.size,
+                             elaboration_.lineOf(spanOf(each.origin)));
   }
   if (dim.origin.isValid())
     std::move(builder).note(spanOf(dim.origin), "`{}` is {} in `{}` here", name,

@@ -51,10 +51,16 @@ std::string contextOf(const PlanText &text) {
 }
 
 bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
-  auto cluster =
-      buildCluster(elaboration, *text.cluster.decl, *text.cluster.home);
-  OriginId asked = elaboration.origin(text.modelSpan);
-  auto model = ModelBuilder(elaboration, *text.model, asked).build();
+  std::optional<hardware::Cluster> cluster;
+  std::optional<ops::Model> model;
+  {
+    // Most of both stands in other files.
+    diag::ContextScope context(elaboration.emitter(), text.span,
+                               contextOf(text));
+    cluster = buildCluster(elaboration, *text.cluster.decl, *text.cluster.home);
+    OriginId asked = elaboration.origin(text.modelSpan);
+    model = ModelBuilder(elaboration, *text.model, asked).build();
+  }
   if (!cluster)
     return false;
   SourceSpan place = text.cluster.countSpan.isValid() ? text.cluster.countSpan
@@ -80,19 +86,18 @@ std::optional<Module> elaborate(const Program &program,
                                 const ElaborateRequest &request,
                                 source::OriginTable &origins,
                                 diag::Emitter &emitter) {
-  std::size_t before = emitter.errorCount();
+  std::size_t before = emitter.reportedErrors();
   Elaboration elaboration(program, origins, emitter);
   elaboration.setOverrides(request.overrides);
   elaboration.checkOverrides();
   Symbol symbol = findPlan(elaboration, request.plan);
-  if (!symbol || emitter.errorCount() != before)
+  if (!symbol || emitter.reportedErrors() != before)
     return std::nullopt;
   auto text = resolvePlan(elaboration, symbol, symbol.decl->name.span);
-  if (!text || emitter.errorCount() != before)
+  if (!text || emitter.reportedErrors() != before)
     return std::nullopt;
-  diag::ContextScope context(emitter, text->span, contextOf(*text));
   Module out;
-  if (!build(elaboration, *text, out) || emitter.errorCount() != before)
+  if (!build(elaboration, *text, out) || emitter.reportedErrors() != before)
     return std::nullopt;
   return out;
 }

@@ -147,7 +147,7 @@ std::optional<Value> ModelBuilder::findTensor(std::string_view name) {
   if (Variable *variable = findVariable(name, nullptr))
     return variable->current.isSet() ? Value(read(*variable)) : Value();
   if (const WeightEntry *weight = findWeight(name))
-    return Value(Tensor{0, {}, weight->id});
+    return weight->id.isValid() ? Value(Tensor{0, {}, weight->id}) : Value();
   if (auto at = given_.find(name); at != given_.end()) {
     ops::ValueId value = inputOf(at->second);
     return Value(Tensor{*current_, value, {}});

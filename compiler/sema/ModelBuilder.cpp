@@ -13,14 +13,14 @@ using source::SourceSpan;
 ModelBuilder::ModelBuilder(Elaboration &elaboration,
                            const ModelInstance &instance, OriginId origin)
     : elaboration_(elaboration), instance_(instance), origin_(origin),
-      errorsBefore_(elaboration.emitter().errorCount()) {}
+      errorsBefore_(elaboration.emitter().reportedErrors()) {}
 
 Evaluator ModelBuilder::evaluator() {
   return Evaluator(elaboration_, *scope_->file, &scope_->locals, this);
 }
 
 bool ModelBuilder::failed() const {
-  return elaboration_.emitter().errorCount() != errorsBefore_;
+  return elaboration_.emitter().reportedErrors() != errorsBefore_;
 }
 
 std::string ModelBuilder::join(const std::string &name) const {

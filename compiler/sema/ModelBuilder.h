@@ -147,6 +147,7 @@ private:
   bool readOver(const ast::Expr &expr, OperatorCall &out);
   void addNormWeights(OperatorCall &call);
   void addTargets(OperatorCall &call);
+  bool count(source::SourceSpan span);
   Value apply(OperatorCall call);
   void reportShape(const OperatorCall &call, const ops::ShapeError &error);
   Value callBlock(const ast::BlockDecl &block, const FileScope &home,

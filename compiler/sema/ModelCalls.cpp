@@ -240,13 +240,20 @@ Value ModelBuilder::joinTensors(const ast::BinaryExpr &expr, const Value &left,
   return apply(std::move(call));
 }
 
+/// Counts an operator or a call of a block; false, after a report, when there
+/// are too many.
+bool ModelBuilder::count(SourceSpan span) {
+  if (++operators_ <= kMaxOperators)
+    return true;
+  elaboration_.emitter().report(span, Kind::ModelTooLarge,
+                                "the model has more than {} operators",
+                                kMaxOperators);
+  return false;
+}
+
 Value ModelBuilder::apply(OperatorCall call) {
-  if (++operators_ > kMaxOperators) {
-    elaboration_.emitter().report(call.span, Kind::ModelTooLarge,
-                                  "the model has more than {} operators",
-                                  kMaxOperators);
+  if (!count(call.span))
     return Poison();
-  }
   ops::InferRequest request;
   request.kind = call.kind;
   request.attributes = &call.attributes;
@@ -318,7 +325,7 @@ Value ModelBuilder::callBlock(const ast::BlockDecl &block,
   }
   Scope scope;
   scope.file = &home;
-  if (!bindFormals(block.formals, scope, call, nullptr) ||
+  if (!bindFormals(block.formals, scope, call, nullptr) || !count(call.span) ||
       !elaboration_.enter(block, call.callee.span))
     return Poison();
   ++blockDepth_;

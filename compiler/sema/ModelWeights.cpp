@@ -131,10 +131,15 @@ std::optional<ops::WeightId>
 ModelBuilder::declare(const ast::Name &name,
                       const ast::Dimensions &dimensions) {
   auto dims = resolve(dimensions);
-  if (!dims)
+  const WeightEntry *known = findWeight(name.text);
+  if (!dims) {
+    if (!known) // known by name from here on, so that one mistake is said once
+      scope_->weights[std::string(name.text)] = {ops::WeightId(), name.span};
     return std::nullopt;
-  if (const WeightEntry *known = findWeight(name.text)) {
-    if (!checkRedeclared(name, *known, *dims, dimensions.barAt))
+  }
+  if (known) {
+    if (!known->id.isValid() ||
+        !checkRedeclared(name, *known, *dims, dimensions.barAt))
       return std::nullopt;
     return known->id;
   }
@@ -213,7 +218,7 @@ void ModelBuilder::lintNearby(const ast::Name &name, const ops::Dims &dims) {
     return;
   for (const Scope *at = scope_; at; at = at->parent)
     for (const auto &[other, entry] : at->weights) {
-      if (model_.weights[entry.id].dims != dims ||
+      if (!entry.id.isValid() || model_.weights[entry.id].dims != dims ||
           diag::editDistance(name.text, other) != 1)
         continue;
       elaboration_.emitter()

@@ -57,9 +57,9 @@ public:
   }
 
   std::unique_ptr<const Program> load(FileId main) {
-    std::size_t before = context_.emitter->errorCount();
+    std::size_t before = context_.emitter->reportedErrors();
     program_->main_ = loadFile(main);
-    if (!program_->main_ || context_.emitter->errorCount() != before)
+    if (!program_->main_ || context_.emitter->reportedErrors() != before)
       return nullptr;
     return std::move(program_);
   }

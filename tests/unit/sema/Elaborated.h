@@ -30,7 +30,7 @@ struct Elaborated {
     run(request);
   }
 
-  /// The file at `path`; imports are looked for beside it.
+  /// The file at `path`, imports looked for beside it; every plan of it.
   static std::unique_ptr<Elaborated> file(const std::string &path) {
     return std::unique_ptr<Elaborated>(new Elaborated(OfFile{path}));
   }
@@ -82,6 +82,11 @@ private:
   explicit Elaborated(OfFile file) {
     id = std::get<source::FileId>(resolver.loadMain(file.path));
     run({});
+    if (!program)
+      return;
+    for (const sema::PlanInfo &plan : sema::plansOf(*program, origins))
+      if (!plan.hasFormals)
+        sema::elaborate(*program, {plan.name, {}}, origins, emitter);
   }
   void run(const sema::ElaborateRequest &request) {
     sema::LoadContext context{&sources, &resolver,

@@ -332,6 +332,22 @@ TEST_CASE("a dimension cut by several axes", "[plan]") {
         std::string::npos);
 }
 
+TEST_CASE("expectations read both ways, in any convention", "[plan]") {
+  Elaborated found = plan("plan q = base with { expect 30% <= mfu(6nd), "
+                          "exposed(tensor) < 5%, step_time <= 7s }\n",
+                          "q");
+  CAPTURE(found.text());
+  REQUIRE(found.module);
+  REQUIRE(found.plan().expectations.size() == 5);
+  const sema::Expectation &turned = found.plan().expectations[2];
+  CHECK(turned.metric == "mfu");
+  CHECK(turned.argument == "6nd");
+  CHECK(turned.value == 0.3);
+  CHECK(turned.comparison == sema::Expectation::Comparison::GreaterEqual);
+  CHECK(found.plan().expectations[3].argument == "tensor");
+  CHECK(found.plan().expectations[4].value == 7);
+}
+
 TEST_CASE("parameters are listed for tuners", "[plan]") {
   Elaborated found = plan("", "");
   std::vector<sema::ParameterInfo> all =
