@@ -137,7 +137,7 @@ private:
   void lintNearby(const ast::Name &name, const ops::Dims &dims);
   Binding bindDimension(std::string_view name, ops::DimId dim) const;
 
-  // ModelCalls.cpp: operators and blocks.
+  // ModelCalls.cpp: operators.
   Value callOperator(const ast::CallExpr &call, ops::OpKind kind);
   bool readOperands(const ast::CallExpr &call, OperatorCall &out);
   bool readOption(const ast::CallExpr &call, const ast::Argument &argument,
@@ -150,6 +150,8 @@ private:
   bool count(source::SourceSpan span);
   Value apply(OperatorCall call);
   void reportShape(const OperatorCall &call, const ops::ShapeError &error);
+
+  // ModelBlocks.cpp.
   Value callBlock(const ast::BlockDecl &block, const FileScope &home,
                   const ast::CallExpr &call);
   bool bindFormals(std::span<const ast::Formal> formals, Scope &scope,

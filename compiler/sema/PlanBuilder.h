@@ -48,12 +48,15 @@ private:
   void chooseKernel();
   bool buildOverlap();
   bool buildBucket();
+  bool checkOthers();
+  bool checkOther(const Said<ast::Clause> &clause);
+
+  // PlanExpectations.cpp.
   bool buildExpectations();
   std::optional<Expectation> expectation(const KeyedEntry &entry);
   bool readMetric(const ast::Expr &metric, Expectation &out,
                   Dimension &dimension);
-  bool checkOthers();
-  bool checkOther(const Said<ast::Clause> &clause);
+
   void reportUnsupported(source::SourceSpan span, std::string_view what);
 
   Evaluator in(const PlanScope &scope);
