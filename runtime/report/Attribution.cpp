@@ -257,7 +257,8 @@ OriginId Attributor::clauseOf(const Wait &wait, RankClassId id) const {
 
 /// Model arithmetic counts what the model asks for, once. What ranks do beyond
 /// it (a key head computed on every copy) is a cause of its own; what rounding
-/// every kernel down leaves goes to `below peak`.
+/// every kernel down leaves goes to `below peak`, or where all of that is
+/// rounding (products that memory binds) to `memory bound`.
 void Attributor::settleModelArithmetic() {
   Waterfall &waterfall = result_.waterfall;
   const FlopRate peak = inputs_.peak.rate;
@@ -269,6 +270,10 @@ void Attributor::settleModelArithmetic() {
   waterfall[Cause::ModelArithmetic] = asked;
   waterfall[Cause::Repeated] += repeated;
   waterfall[Cause::BelowPeak] += run - asked - repeated;
+  if (waterfall[Cause::BelowPeak] < 0) {
+    waterfall[Cause::MemoryBound] += waterfall[Cause::BelowPeak];
+    waterfall[Cause::BelowPeak] = 0;
+  }
 }
 
 } // namespace
