@@ -9,6 +9,7 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace planc::report {
@@ -205,11 +206,17 @@ std::string TraceWriter::nameOf(RankClassId id,
   return "";
 }
 
+/// Slices of one track may not overlap for a viewer; messages do, since the
+/// latency of one does not hold the link: each is shown from where the one
+/// before it ends.
 void TraceWriter::writeCommunications(RankClassId id) {
-  for (const Communication &communication :
-       timeline_.classes[id].communications) {
+  std::array<Duration, kWaitThread> ends{};
+  for (Communication communication : timeline_.classes[id].communications) {
     if (communication.step != last_)
       continue;
+    Duration &end = ends[static_cast<std::size_t>(communication.stream)];
+    communication.begin = std::max(communication.begin, end);
+    end = communication.end = std::max(communication.end, end);
     std::string name = nameOf(id, communication);
     if (name.empty())
       name = program::toString(communication.kind);
