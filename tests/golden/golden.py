@@ -4,11 +4,12 @@ usage: golden.py --planc TOOL [--accept] [examples/a.plan…]
        golden.py --planc TOOL --left-over
        golden.py --planc TOOL --readme
 
-Without files: all of examples/. The report of examples/a.plan is
-tests/golden/a.txt, of examples/b/c.plan tests/golden/b.c.txt; an exit code
-other than 0 is its last line. --accept rewrites what differs; --left-over
-fails if a committed report has no example any more; --readme holds the plan and
-the report that README.md shows against the example they are from.
+Without files: all of examples/ but what others import, in common/. The report
+of examples/a.plan is tests/golden/a.txt, of examples/b/c.plan
+tests/golden/b.c.txt; an exit code other than 0 is its last line. --accept
+rewrites what differs; --left-over fails if a committed report has no example
+any more; --readme holds the plan and the report that README.md shows against
+the example they are from.
 """
 import argparse
 import difflib
@@ -111,7 +112,9 @@ def main():
     options = parser.parse_args()
     planc = os.path.abspath(options.planc)
     os.chdir(ROOT)
-    everything = sorted(glob.glob("examples/**/*.plan", recursive=True))
+    everything = [path for path in sorted(
+        glob.glob("examples/**/*.plan", recursive=True))
+                  if "/common/" not in path]
     if options.left_over or options.readme:
         chosen = []
     else:
