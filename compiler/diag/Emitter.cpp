@@ -2,6 +2,34 @@
 
 namespace planc::diag {
 
+namespace {
+
+/// A name of a megabyte is the user's, not to be repeated whole.
+void shorten(std::string &text) {
+  constexpr std::size_t kLongest = 2000;
+  if (text.size() <= kLongest)
+    return;
+  std::size_t end = kLongest; // not inside of a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;
+  text.resize(end);
+  text += "…";
+}
+
+void shortenTexts(Diagnostic &diagnostic) {
+  shorten(diagnostic.message);
+  for (Label &label : diagnostic.labels)
+    shorten(label.text);
+  for (Note &note : diagnostic.notes)
+    shorten(note.text);
+  for (std::string &help : diagnostic.helps)
+    shorten(help);
+  for (Note &context : diagnostic.contexts)
+    shorten(context.text);
+}
+
+} // namespace
+
 Builder::~Builder() {
   if (emitter_)
     emitter_->emit(std::move(diagnostic_));
@@ -29,6 +57,7 @@ void Emitter::emit(Diagnostic diagnostic) {
       return;
     }
   }
+  shortenTexts(diagnostic);
   consumer_->handle(diagnostic);
 }
 

@@ -50,6 +50,10 @@ def texts():
     yield "long-word", b"let " + b"a" * 4_000_000 + b" = 1\n", 2, "no-plan"
     yield "long-comment", b"#" * (4 << 20), 2, "no-plan"
     yield "long-text", b'import "' + b"a" * 1_000_000 + b'"\n', 2, None
+    yield "long-name", let("a" * 1_000_000), 2, "unknown-name"
+    yield "long-unit", let("5" + "a" * 1_000_000), 2, "unknown-unit"
+    yield "long-clause", plan(batch="1 sequences of 1 tokens\n  "
+                              + "a" * 1_000_000 + " 1"), 2, "unknown-clause"
     yield "latin-1", fine.encode() + b"# caf\xe9\n", 2, "not-utf8"
     yield "utf-16", fine.encode("utf-16"), 2, "not-utf8"
     yield "surrogate", b"# \xed\xa0\x80\n", 2, "not-utf8"
