@@ -70,8 +70,9 @@ Buckets bucketsOne(std::span<const Item> items);
 Buckets bucketsByGroup(std::span<const std::int32_t> groups);
 
 /// Least finish of the last bucket over all partitions and orders, by
-/// D(j) = min over i < j of max(D(i), ready_j) + cost(P_j − P_i). Fewest
-/// buckets among equals. O(n²).
+/// D(j) = min over i < j of max(D(i), ready_j) + cost(P_j − P_i). D does not
+/// decrease, so of the i with D(i) ≤ ready_j the largest is best, and the
+/// others are a sliding minimum of D(i) − P_i at the link's rate: O(n).
 Buckets bucketsOptimal(std::span<const Item> items, const LinkCost &cost);
 
 /// When the last bucket ends.
