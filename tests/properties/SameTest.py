@@ -244,6 +244,15 @@ def check_text_and_json_say_the_same(tool):
             raise Fails(f"{path}: MFU {mfu}")
 
 
+def check_reports_in_a_pipe_are_plain_and_a_hundred_columns_wide(tool):
+    for path in examples():
+        for name in plans_of(path):
+            text = output(tool, "report", path, "--plan", name).decode()
+            for line in text.splitlines():
+                if len(line) > 100 or "\x1b" in line or line != line.rstrip():
+                    raise Fails(f"{path} {name}: {line!r}")
+
+
 def main():
     tool = Tool(sys.argv[1])
     failures = 0
