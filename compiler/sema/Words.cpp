@@ -22,25 +22,13 @@ constexpr std::string_view kReserved[] = {
 constexpr std::string_view kFunctions[] = {"min",      "max",  "ceil", "floor",
                                            "divisors", "log2", "sum"};
 
-using ops::OpKind;
 constexpr OperatorName kOperators[] = {
-    {"matmul", OpKind::MatMul},
-    {"embed", OpKind::Embed},
-    {"attention", OpKind::Attention},
-    {"rope", OpKind::Rope},
-    {"rms_norm", OpKind::RmsNorm},
-    {"layer_norm", OpKind::LayerNorm},
-    {"softmax", OpKind::Softmax},
-    {"silu", OpKind::Silu},
-    {"gelu", OpKind::Gelu},
-    {"relu", OpKind::Relu},
-    {"squared_relu", OpKind::SquaredRelu},
-    {"dropout", OpKind::Dropout},
-    {"cross_entropy", OpKind::CrossEntropy},
-    {"dispatch", std::nullopt},
-    {"combine", std::nullopt},
-    {"conv", std::nullopt},
-    {"split", std::nullopt},
+#define PLANC_OP(NAME, TEXT, CLASS)
+#define PLANC_LANGUAGE_OP(NAME, TEXT, CLASS) {TEXT, ops::OpKind::NAME},
+#include "compiler/ops/OpKinds.def"
+    // Known by name, not supported yet.
+    {"dispatch", std::nullopt}, {"combine", std::nullopt},
+    {"conv", std::nullopt},     {"split", std::nullopt},
     {"concat", std::nullopt},
 };
 
