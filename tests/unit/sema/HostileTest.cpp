@@ -4,8 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
-
 using namespace planc;
 
 namespace {
@@ -35,12 +33,8 @@ std::string modelWith(const std::string &body) {
 }
 
 std::vector<std::string> kindsOf(const std::string &text) {
-  auto begin = std::chrono::steady_clock::now();
   Elaborated found(kMachine + text);
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   CAPTURE(text.substr(0, 200), found.text());
-  // A guard against what never ends; sanitizers are slow.
-  CHECK(took.count() < 20);
   CHECK(found.module.has_value() == !found.emitter.hasErrors());
   return found.kinds();
 }
