@@ -76,6 +76,7 @@ private:
   OriginId clauseOf(const Wait &wait, RankClassId id) const;
   void settleModelArithmetic();
 
+  Duration betweenPipelines(const Wait &wait) const;
   Duration pipelineEnd(std::int32_t step) const {
     return inputs_.timeline.steps[static_cast<std::size_t>(step)].pipelineEnd;
   }
@@ -211,6 +212,16 @@ void Attributor::addKernel(const KernelParts &parts,
   share.arithmetic += Int128(weight) * parts.arithmetic;
 }
 
+/// What of a wait for the first message of a step lies after the pipeline of
+/// the step before it and before that of its own: nobody had anything to do.
+Duration Attributor::betweenPipelines(const Wait &wait) const {
+  const auto step = static_cast<std::size_t>(wait.step);
+  const Duration closed = step == 0 ? wait.begin : pipelineEnd(wait.step - 1);
+  const Duration opens = inputs_.timeline.steps[step].pipelineBegin;
+  return std::max(Duration(0),
+                  std::min(opens, wait.splitAt) - std::max(closed, wait.begin));
+}
+
 void Attributor::addWait(const Wait &wait, OriginId clause,
                          std::int64_t weight) {
   const bool isReceive = wait.cause == WaitCause::Recv;
@@ -218,10 +229,12 @@ void Attributor::addWait(const Wait &wait, OriginId clause,
   const Duration split =
       nothingLeft ? std::clamp(pipelineEnd(wait.step), wait.begin, wait.end)
                   : wait.splitAt;
-  const Int128 before = Int128(weight) * (split - wait.begin).value;
+  const Duration outside = isReceive ? betweenPipelines(wait) : Duration(0);
+  const Int128 before = Int128(weight) * (split - wait.begin - outside).value;
   const Int128 after = Int128(weight) * (wait.end - split).value;
   const bool inPipeline = isReceive || nothingLeft;
   result_.waterfall[inPipeline ? Cause::Bubble : Cause::Skew] += before;
+  result_.waterfall[Cause::StepEnd] += Int128(weight) * outside.value;
   result_.waterfall[nothingLeft ? Cause::StepEnd : exposedBy(wait.kind)] +=
       after;
   if (inPipeline)
