@@ -195,9 +195,10 @@ void reportVerdicts(const report::Report &report, const sema::Plan &plan,
     double gib = 1024.0 * 1024 * 1024;
     auto made = emitter.report(
         origins[plan.origin].span, diag::Kind::DoesNotFit,
-        "{} needs {:.1f} GiB, {:.1f} GiB are there",
+        "{} needs {:.1f} GiB, {:.1f} of {:.1f} GiB are usable",
         memory.stages[memory.fullest].stage, memory.peak().toDouble() / gib,
-        (memory.capacity - memory.reserve).toDouble() / gib);
+        (memory.capacity - memory.reserve).toDouble() / gib,
+        memory.capacity.toDouble() / gib);
     if (!memory.remedy.empty())
       std::move(made).help("{}", memory.remedy);
   }

@@ -75,6 +75,8 @@ public:
     out_ += '\n';
     column_ = blanks_ = 0;
   }
+  /// How many columns the line has left.
+  std::size_t room() const { return kColumns - column_; }
   std::string take() { return std::move(out_); }
 
 private:
@@ -170,10 +172,19 @@ void writeSpeed(Page &page, const Report &report) {
   page.put(fmt::format("exact, {} of {:.1f} TFLOP/s {}",
                        threeDigits(achieved / 1e12),
                        peak.rate.toDouble() / 1e12, oneLine(peak.name)));
-  page.to(0, 5).put(fmt::format("full {} %   6nd {} %   HFU {} %",
-                                percentage(report.mfu(Convention::Full)),
-                                percentage(report.mfu(Convention::SixNd)),
-                                percentage(report.hfu(Convention::Exact))));
+  const std::string others =
+      fmt::format("full {} %   6nd {} %   HFU {} %",
+                  percentage(report.mfu(Convention::Full)),
+                  percentage(report.mfu(Convention::SixNd)),
+                  percentage(report.hfu(Convention::Exact)));
+  constexpr std::size_t kLeastGap = 2, kGap = 5;
+  if (columnsOf(others) + kLeastGap <= page.room()) {
+    page.to(0, std::min(kGap, page.room() - columnsOf(others)));
+  } else {
+    page.endLine();
+    page.to(kDetailColumn);
+  }
+  page.put(others);
   page.endLine();
 }
 
@@ -196,8 +207,11 @@ std::string verdictText(const MemoryReport &memory) {
                        text(memory.peak() + memory.reserve - memory.capacity),
                        text(memory.reserve));
   case Fit::DoesNotFit:
-    return fmt::format("does not fit: {} too much",
-                       text(memory.peak() - memory.capacity));
+    return fmt::format(
+        "does not fit: {} too much{}", text(Bytes(0) - memory.slack()),
+        memory.reserve.value > 0
+            ? fmt::format(", {} usable", text(memory.capacity - memory.reserve))
+            : "");
   }
   return "";
 }
@@ -215,9 +229,10 @@ void writeMemory(Page &page, const MemoryReport &memory) {
   const auto emptiest = std::min_element(
       memory.stages.begin(), memory.stages.end(),
       [](auto &a, auto &b) { return a.peak.total() < b.peak.total(); });
-  if (emptiest->peak.total() < peak)
-    page.put(fmt::format("; {}: {}", oneLine(emptiest->stage),
-                         inUnitOf(peak, emptiest->peak.total())));
+  const std::string least = fmt::format("; {}: {}", oneLine(emptiest->stage),
+                                        inUnitOf(peak, emptiest->peak.total()));
+  if (emptiest->peak.total() < peak && columnsOf(least) <= page.room())
+    page.put(least);
   page.endLine();
   for (std::string_view rest = memory.remedy; !rest.empty();) {
     const std::size_t end = std::min(rest.find("; "), rest.size());

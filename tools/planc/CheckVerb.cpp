@@ -3,6 +3,8 @@
 #include "tools/planc/PlanFile.h"
 #include "tools/planc/Terminal.h"
 
+#include <array>
+
 namespace planc::tool {
 
 namespace cl = llvm::cl;
@@ -14,16 +16,13 @@ enum class Format { Text, Json };
 struct CheckOptions {
   cl::SubCommand verb{"check", "read and check, compile nothing"};
   PlanOptions plan{verb};
-  cl::opt<Format> format{
-      "format",
-      cl::desc("text or json"),
-      cl::value_desc("FORM"),
-      cl::sub(verb),
-      cl::cat(tool::options()),
-      cl::init(Format::Text),
-      cl::values(clEnumValN(Format::Text, "text", "for people"),
-                 clEnumValN(Format::Json, "json", "for programs"))};
+  cl::opt<std::string> format{"format", cl::desc("text or json"),
+                              cl::value_desc("FORM"), cl::sub(verb),
+                              cl::cat(tool::options())};
 };
+
+constexpr std::array<Choice<Format>, 2> kFormats = {
+    {{"text", Format::Text}, {"json", Format::Json}}};
 
 } // namespace
 
@@ -31,13 +30,16 @@ int runCheck(Arguments arguments) {
   static CheckOptions options;
   if (const auto code = parseArguments(arguments, options.verb))
     return *code;
+  const auto format = choose(options.format, kFormats);
+  if (!format)
+    return kUsage;
   const auto session = options.plan.session();
   if (!session)
     return kUsage;
   driver::Session compile(*session);
   const driver::Outcome outcome = compile.check();
   printDiagnostics(compile);
-  if (options.format == Format::Json &&
+  if (*format == Format::Json &&
       !writeOutput("", report::toJson(statusOf(outcome), rowsOf(compile))))
     return kUsage;
   return driver::exitCode(outcome);

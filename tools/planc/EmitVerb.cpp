@@ -44,7 +44,7 @@ int runEmit(Arguments arguments) {
   driver::Session compile(*session);
   const std::optional<std::string> text = compile.emit(*stage);
   printDiagnostics(compile);
-  if (text && !writeOutput(options.output, *text))
+  if (text && !writeResult(options.output, *text, compile))
     return kUsage;
   return driver::exitCode(compile.outcome());
 }

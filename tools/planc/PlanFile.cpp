@@ -1,16 +1,17 @@
 #include "tools/planc/PlanFile.h"
 
 #include "compiler/diag/Consumers.h"
+#include "tools/planc/CommandLine.h"
 #include "tools/planc/Terminal.h"
 
-#include <llvm/ADT/STLExtras.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <map>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace planc::tool {
 
@@ -20,94 +21,31 @@ namespace {
 
 /// Why nothing can be read from the file; empty when something can.
 std::string whyUnreadable(const std::string &path) {
-  std::FILE *file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr)
+  // Without O_NONBLOCK, opening a named pipe would wait for its other end.
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0)
     return std::strerror(errno);
-  errno = 0;
+  struct stat status {};
   char first = 0;
-  const bool failed =
-      std::fread(&first, 1, 1, file) == 0 && std::ferror(file) != 0;
-  const int error = errno;
-  std::fclose(file);
-  return failed ? std::strerror(error) : "";
+  std::string why;
+  if (::fstat(file, &status) != 0)
+    why = std::strerror(errno);
+  else if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+    why = "it is not a regular file";
+  else if (::read(file, &first, 1) < 0)
+    why = std::strerror(errno);
+  ::close(file);
+  return why;
 }
 
-/// The lines of llvm::cl's message under our own name, without its hint to a
-/// help that lists something else.
-std::string plainMessage(const std::string &text) {
-  std::string out = text;
-  for (std::string_view hint : {"  Try: ", ": See: "}) {
-    const std::size_t at = out.find(hint);
-    if (at != std::string::npos)
-      out.erase(at, out.find('\n', at) - at);
-  }
-  return out;
-}
-
-} // namespace
-
-cl::OptionCategory &options() {
-  static cl::OptionCategory category("options");
-  return category;
-}
-
-namespace {
-
-/// `--peak=RATE`, `-D name=value`.
-std::string spellingOf(const cl::Option &option) {
-  std::string out = option.ArgStr.size() == 1 ? "-" : "--";
-  out += option.ArgStr.str();
-  if (!option.ValueStr.empty())
-    out += " " + option.ValueStr.str();
-  return out;
-}
-
-std::string helpOf(cl::SubCommand &verb) {
-  constexpr std::size_t kTextColumn = 20;
-  std::string operand;
-  std::map<std::string, std::string> rows;
-  for (const auto &entry : cl::getRegisteredOptions(verb)) {
-    const cl::Option &option = *entry.second;
-    if (option.getOptionHiddenFlag() == cl::NotHidden &&
-        llvm::is_contained(option.Categories, &options()))
-      rows[spellingOf(option)] = option.HelpStr.str();
-  }
-  for (const cl::Option *option : verb.PositionalOpts)
-    operand += " " + option->HelpStr.str();
-  std::string out = "planc " + verb.getName().str() + ": " +
-                    verb.getDescription().str() + "\n\nusage: planc " +
-                    verb.getName().str() + operand +
-                    (rows.empty() ? "\n" : " [options]\n\noptions\n");
-  for (const auto &[spelling, text] : rows) {
-    std::string head = "  " + spelling;
-    head.resize(std::max(head.size() + 2, kTextColumn), ' ');
-    out += head + text + "\n";
-  }
-  return out;
-}
-
-bool asksForHelp(Arguments arguments) {
-  for (int i = 2; i < arguments.count; ++i) {
-    const std::string_view argument = arguments.values[i];
-    if (argument == "--help" || argument == "-h")
-      return true;
-  }
-  return false;
+bool isSameFile(const std::string &a, const std::string &b) {
+  struct stat first {
+  }, second{};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 } // namespace
-
-std::optional<int> parseArguments(Arguments arguments, cl::SubCommand &verb) {
-  if (asksForHelp(arguments))
-    return writeOutput("", helpOf(verb)) ? 0 : kUsage;
-  std::string errors;
-  llvm::raw_string_ostream stream(errors);
-  if (cl::ParseCommandLineOptions(arguments.count, arguments.values, "",
-                                  &stream))
-    return std::nullopt;
-  writeError(plainMessage(stream.str()));
-  return kUsage;
-}
 
 PlanOptions::PlanOptions(cl::SubCommand &verb)
     : file(cl::Positional, cl::desc("FILE"), cl::sub(verb), cl::cat(options())),
@@ -148,6 +86,19 @@ std::optional<driver::Options> PlanOptions::session() const {
   if (flat)
     options.simulation = driver::Options::Simulation::Flat;
   return options;
+}
+
+bool writeResult(const std::string &path, std::string_view text,
+                 const driver::Session &session) {
+  const source::SourceSet &sources = session.sources();
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (path.empty() || path == "-" ||
+        !isSameFile(path, sources[source::FileId(i)].name()))
+      continue;
+    usageError("-o '" + path + "' would overwrite the plan that was read");
+    return false;
+  }
+  return writeOutput(path, text);
 }
 
 void printDiagnostics(const driver::Session &session) {

@@ -4,7 +4,7 @@
 
 #include "compiler/driver/Session.h"
 #include "runtime/report/Report.h"
-#include "tools/planc/Verbs.h"
+#include "tools/planc/CommandLine.h"
 
 #include <llvm/Support/CommandLine.h>
 
@@ -13,15 +13,6 @@
 #include <vector>
 
 namespace planc::tool {
-
-/// The category of every option of ours; the help shows no other.
-llvm::cl::OptionCategory &options();
-
-/// Parses the arguments of one verb against the options registered so far. An
-/// exit code when there is nothing left to do: help was asked for, or a message
-/// said what is wrong.
-std::optional<int> parseArguments(Arguments arguments,
-                                  llvm::cl::SubCommand &verb);
 
 /// FILE, -D, --plan and the switches for people who work on planc.
 struct PlanOptions {
@@ -35,6 +26,10 @@ struct PlanOptions {
   /// Nothing after a message: exit with kUsage.
   std::optional<driver::Options> session() const;
 };
+
+/// `writeOutput` to a file that is none of those the session read.
+bool writeResult(const std::string &path, std::string_view text,
+                 const driver::Session &session);
 
 /// To standard error, as the console shows them.
 void printDiagnostics(const driver::Session &session);

@@ -3,6 +3,7 @@
 #include "tools/planc/PlanFile.h"
 #include "tools/planc/Terminal.h"
 
+#include <array>
 #include <charconv>
 
 namespace planc::tool {
@@ -17,32 +18,33 @@ enum class ColorChoice { Auto, Always, Never };
 struct ReportOptions {
   cl::SubCommand verb{"report", "what a step costs and why"};
   PlanOptions plan{verb};
-  cl::opt<Format> format{
-      "format",
-      cl::desc("text, json or markdown"),
-      cl::value_desc("FORM"),
-      cl::sub(verb),
-      cl::cat(tool::options()),
-      cl::init(Format::Text),
-      cl::values(clEnumValN(Format::Text, "text", "for people"),
-                 clEnumValN(Format::Json, "json", "for programs"),
-                 clEnumValN(Format::Markdown, "markdown", "for reviews"))};
+  cl::opt<std::string> format{"format", cl::desc("text, json or markdown"),
+                              cl::value_desc("FORM"), cl::sub(verb),
+                              cl::cat(tool::options())};
   cl::opt<std::string> output{"o", cl::desc("write to FILE"),
                               cl::value_desc("FILE"), cl::sub(verb),
                               cl::cat(tool::options())};
   cl::opt<std::string> peak{
       "peak", cl::desc("print MFU against another peak, e.g. 2PFLOP/s"),
       cl::value_desc("RATE"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<ColorChoice> color{
-      "color",
-      cl::desc("colour: auto (on a terminal), always or never"),
-      cl::value_desc("WHEN"),
-      cl::sub(verb),
-      cl::cat(tool::options()),
-      cl::init(ColorChoice::Auto),
-      cl::values(clEnumValN(ColorChoice::Auto, "auto", "on a terminal"),
-                 clEnumValN(ColorChoice::Always, "always", ""),
-                 clEnumValN(ColorChoice::Never, "never", ""))};
+  cl::opt<std::string> color{
+      "color", cl::desc("colour: auto (on a terminal), always or never"),
+      cl::value_desc("WHEN"), cl::sub(verb), cl::cat(tool::options())};
+};
+
+constexpr std::array<Choice<Format>, 3> kFormats = {
+    {{"text", Format::Text},
+     {"json", Format::Json},
+     {"markdown", Format::Markdown}}};
+constexpr std::array<Choice<ColorChoice>, 3> kColors = {
+    {{"auto", ColorChoice::Auto},
+     {"always", ColorChoice::Always},
+     {"never", ColorChoice::Never}}};
+
+/// What the words of the options mean.
+struct Written {
+  Format format;
+  report::Color color;
 };
 
 /// `989.4TFLOP/s` in FLOPs per second.
@@ -65,19 +67,24 @@ std::optional<double> rateOf(std::string_view text) {
   return value >= 1 && value < 9e18 ? std::optional(value) : std::nullopt;
 }
 
-report::Color colorOf(const ReportOptions &options) {
+/// Nothing after a message.
+std::optional<Written> formOf(const ReportOptions &options) {
+  const auto format = choose(options.format, kFormats);
+  const auto color = format ? choose(options.color, kColors) : std::nullopt;
+  if (!color)
+    return std::nullopt;
   const bool isColored =
-      options.color == ColorChoice::Always ||
-      (options.color == ColorChoice::Auto && options.output.empty() &&
+      *color == ColorChoice::Always ||
+      (*color == ColorChoice::Auto && options.output.empty() &&
        wantsColor(Channel::Output));
-  return isColored ? report::Color::Always : report::Color::Never;
+  return Written{*format,
+                 isColored ? report::Color::Always : report::Color::Never};
 }
 
 /// Empty where a form has nothing to say without a report.
-std::string written(const ReportOptions &options,
-                    const driver::Session &session) {
+std::string write(const Written &form, const driver::Session &session) {
   const report::Report *made = session.report();
-  if (options.format == Format::Json) {
+  if (form.format == Format::Json) {
     const auto rows = rowsOf(session);
     if (made == nullptr)
       return report::toJson(statusOf(session.outcome()), rows);
@@ -87,9 +94,8 @@ std::string written(const ReportOptions &options,
   }
   if (made == nullptr)
     return "";
-  return options.format == Format::Markdown
-             ? report::toMarkdown(*made)
-             : report::toText(*made, {colorOf(options)});
+  return form.format == Format::Markdown ? report::toMarkdown(*made)
+                                         : report::toText(*made, {form.color});
 }
 
 } // namespace
@@ -98,21 +104,24 @@ int runReport(Arguments arguments) {
   static ReportOptions options;
   if (const auto code = parseArguments(arguments, options.verb))
     return *code;
+  const auto form = formOf(options);
+  if (!form)
+    return kUsage;
   auto session = options.plan.session();
   if (!session)
     return kUsage;
   if (!options.peak.empty()) {
     session->peakFlopsPerSecond = rateOf(options.peak);
     if (!session->peakFlopsPerSecond)
-      return usageError("--peak wants a rate such as 989.4TFLOP/s or 2PFLOP/s, "
-                        "found '" +
+      return usageError("--peak wants GFLOP/s, TFLOP/s or PFLOP/s, such as "
+                        "989.4TFLOP/s, found '" +
                         options.peak + "'");
   }
   driver::Session compile(*session);
   const driver::Outcome outcome = compile.run();
   printDiagnostics(compile);
-  const std::string text = written(options, compile);
-  if (!text.empty() && !writeOutput(options.output, text))
+  const std::string text = write(*form, compile);
+  if (!text.empty() && !writeResult(options.output, text, compile))
     return kUsage;
   return driver::exitCode(outcome);
 }

@@ -29,7 +29,7 @@ int runTrace(Arguments arguments) {
   const driver::Outcome outcome = compile.run();
   printDiagnostics(compile);
   if (compile.report() != nullptr &&
-      !writeOutput(options.output, compile.trace()))
+      !writeResult(options.output, compile.trace(), compile))
     return kUsage;
   return driver::exitCode(outcome);
 }

@@ -1,0 +1,52 @@
+// The arguments of a verb, refused in planc's own words.
+#pragma once
+
+#include "tools/planc/Verbs.h"
+
+#include <llvm/Support/CommandLine.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace planc::tool {
+
+/// The category of every option of ours; the help shows no other.
+llvm::cl::OptionCategory &options();
+
+/// Parses the arguments of one verb against the options registered so far. An
+/// exit code when there is nothing left to do: help was asked for, or a message
+/// said what is wrong.
+std::optional<int> parseArguments(Arguments arguments,
+                                  llvm::cl::SubCommand &verb);
+
+/// A word that an option may be given, and what it means.
+template <class Value> struct Choice {
+  std::string_view word;
+  Value value;
+};
+
+/// `--format is text or json, found 'yaml'`; gives kUsage.
+int refuseWord(const llvm::cl::opt<std::string> &option,
+               const std::vector<std::string_view> &allowed);
+
+/// What the option's word means, its first choice if it was not given; nothing
+/// after a message.
+template <class Value, std::size_t N>
+std::optional<Value> choose(const llvm::cl::opt<std::string> &option,
+                            const std::array<Choice<Value>, N> &choices) {
+  if (option.getNumOccurrences() == 0)
+    return choices[0].value;
+  std::vector<std::string_view> allowed;
+  for (const Choice<Value> &choice : choices) {
+    if (choice.word == option.getValue())
+      return choice.value;
+    allowed.push_back(choice.word);
+  }
+  refuseWord(option, allowed);
+  return std::nullopt;
+}
+
+} // namespace planc::tool
