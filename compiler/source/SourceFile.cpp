@@ -7,7 +7,8 @@ namespace planc::source {
 SourceFile::SourceFile(std::string name, std::string text)
     : name_(std::move(name)), text_(std::move(text)), lineStarts_{0} {
   for (std::size_t i = 0; i < text_.size(); ++i)
-    if (text_[i] == '\n')
+    if (text_[i] == '\n' ||
+        (text_[i] == '\r' && text_.compare(i + 1, 1, "\n") != 0))
       lineStarts_.push_back(static_cast<std::uint32_t>(i + 1));
 }
 

@@ -28,7 +28,8 @@ struct LineColumn {
   std::uint32_t column = 1;
 };
 
-/// One file's bytes and the offsets its lines start at. Immutable once made.
+/// One file's bytes and the offsets its lines start at; a line ends with LF,
+/// CR LF or CR. Immutable once made.
 class SourceFile {
 public:
   SourceFile(std::string name, std::string text);

@@ -65,7 +65,7 @@ private:
     if (++tokens_ > kMaxTokens)
       return refuseTokens();
     if (c == '#')
-      skipWhile([](char x) { return x != '\n'; });
+      skipWhile([](char x) { return x != '\n' && x != '\r'; });
     else if (c == '\r' || c == '\n')
       endLine();
     else
@@ -141,9 +141,20 @@ private:
   bool deepen(std::size_t begin) {
     if (++depth_ <= kMaxNesting)
       return true;
+    if (levels_.back().operators > kMaxNesting / 2)
+      return refuseChain(begin);
     emitter_.report(span(begin, at_), diag::Kind::NestingTooDeep,
                     "brackets and operators nest more than {} deep here",
                     kMaxNesting);
+    return false;
+  }
+
+  bool refuseChain(std::size_t begin) {
+    emitter_
+        .report(span(begin, at_), diag::Kind::NestingTooDeep,
+                "this chain of operators is too long: planc follows {}",
+                kMaxNesting)
+        .help("name parts of it; `sum([a, b, c])` adds up a list");
     return false;
   }
 

@@ -94,7 +94,7 @@ private:
         newline_ = std::move(lexed_[at_]);
       return;
     case PlanLexer::DOT:
-      if (dropBarePoint())
+      if (dropThirdPoint() || dropBarePoint())
         return;
       break;
     case PlanLexer::OPEN_TEXT:
@@ -162,13 +162,34 @@ private:
     dynamic_cast<CommonToken &>(token()).setType(PlanLexer::TEXT);
   }
 
+  /// The token before this one, whether passed on or left out.
+  const Token *previous() const {
+    if (at_ > 0 && lexed_[at_ - 1])
+      return lexed_[at_ - 1].get();
+    return out_.tokens.empty() ? nullptr : out_.tokens.back().get();
+  }
+
+  /// `1...32`: reports the last point and leaves it out.
+  bool dropThirdPoint() {
+    const Token *range = previous();
+    if (!range || range->getType() != PlanLexer::RANGE ||
+        range->getStopIndex() + 1 != token().getStartIndex())
+      return false;
+    tell();
+    SourceSpan span = places_.span(*range, token());
+    emitter_
+        .report(span, diag::Kind::UnexpectedCharacter,
+                "a range has two points, not three")
+        .fix(span, "..");
+    return true;
+  }
+
   /// `1.` and `.5`: reports the point and leaves it out.
   bool dropBarePoint() {
-    Token *before = at_ > 0 && lexed_[at_ - 1] ? lexed_[at_ - 1].get()
-                    : out_.tokens.empty()      ? nullptr
-                                               : out_.tokens.back().get();
-    Token *after = at_ + 1 < lexed_.size() ? lexed_[at_ + 1].get() : nullptr;
-    auto isNumber = [](Token *t) {
+    const Token *before = previous();
+    const Token *after =
+        at_ + 1 < lexed_.size() ? lexed_[at_ + 1].get() : nullptr;
+    auto isNumber = [](const Token *t) {
       return t && (t->getType() == PlanLexer::NUMBER ||
                    t->getType() == PlanLexer::QUANTITY);
     };

@@ -19,13 +19,15 @@ TEST_CASE("a set finds files by name and gives their text") {
   CHECK(at.column == 5);
 }
 
-TEST_CASE("lines end at \\n, \\r\\n or the end") {
-  SourceFile file("a", "one\r\ntwo\n\nfour");
-  CHECK(file.lineCount() == 4);
+TEST_CASE("lines end at \\n, \\r\\n, \\r or the end") {
+  SourceFile file("a", "one\r\ntwo\n\nfour\rfive\r");
+  CHECK(file.lineCount() == 6);
   CHECK(file.line(1) == "one");
   CHECK(file.line(2) == "two");
   CHECK(file.line(3).empty());
   CHECK(file.line(4) == "four");
+  CHECK(file.line(5) == "five");
+  CHECK(file.line(6).empty());
 }
 
 TEST_CASE("bytes of a file stay where they are") {
