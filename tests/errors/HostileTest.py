@@ -116,8 +116,8 @@ def texts():
             for i in range(5_000)) + "}\n", cluster="deep"), None, None
     yield "axes", HEAD + "plan p for llama3_8b on dgx_h100[8] {\n" \
         "  batch 8 sequences of 8192 tokens\n  mesh " + ", ".join(
-            f"a{i} = 1" for i in range(5_000)) + ", dp = rest\n" + "".join(
-                f"  shard batch over a{i}\n" for i in range(5_000)) + \
+            f"a{i} = 1" for i in range(2_000)) + ", dp = rest\n" + "".join(
+                f"  shard batch over a{i}\n" for i in range(2_000)) + \
         "  shard batch over dp\n}\n", None, None
     for length in range(20, len(fine) - 2, 17):
         yield f"cut-{length}", fine[:length], 2, None
