@@ -159,10 +159,12 @@ struct Dimensions {
   bool hasBar() const { return barAt != 0; }
 };
 
-/// `name[dims]`: a weight, declared at its first use.
+/// `name[dims]`: a weight, declared at its first use. Outside of bodies
+/// `cluster[64]` has a `count` and no dimensions.
 struct IndexExpr : ExprOf<ExprKind::Index> {
   Name name;
   Dimensions dimensions;
+  const Expr *count = nullptr;
 };
 
 struct AtExpr : ExprOf<ExprKind::At> {

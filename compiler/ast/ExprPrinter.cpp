@@ -171,6 +171,9 @@ std::string printExpr(const Expr &expr) {
     return fmt::format("{}({})", printPath(cast<CallExpr>(&expr)->callee),
                        joined(cast<CallExpr>(&expr)->arguments, printArgument));
   case ExprKind::Index:
+    if (const Expr *count = cast<IndexExpr>(&expr)->count)
+      return fmt::format("{}[{}]", cast<IndexExpr>(&expr)->name.text,
+                         printExpr(*count));
     return fmt::format("{}{}", cast<IndexExpr>(&expr)->name.text,
                        printDimensions(cast<IndexExpr>(&expr)->dimensions));
   case ExprKind::At:

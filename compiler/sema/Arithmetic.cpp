@@ -47,6 +47,15 @@ Value reportZero(const Operation &o) {
   return Poison();
 }
 
+Value reportZeroBase(const Operation &o) {
+  o.elaboration.emitter().report(
+      o.expr.span, Kind::DivisionByZero,
+      "`{}` is zero, and a negative power divides by "
+      "it",
+      o.leftText());
+  return Poison();
+}
+
 Value reportTypes(const Operation &o) {
   o.elaboration.emitter()
       .report(o.expr.opSpan, Kind::TypeMismatch, "`{}` does not join {} and {}",
@@ -81,7 +90,7 @@ Value powerOfIntegers(const Operation &o, std::int64_t base,
                       std::int64_t exponent) {
   if (exponent < 0) {
     if (base == 0)
-      return reportZero(o);
+      return reportZeroBase(o);
     return std::pow(static_cast<double>(base), static_cast<double>(exponent));
   }
   if (base == 0 || base == 1)
@@ -145,7 +154,7 @@ Value powerOfReals(const Operation &o, double a, double b) {
   if (!dimensionOf(o.right).isNone())
     return reportUnits(o);
   if (a == 0 && b < 0)
-    return reportZero(o);
+    return reportZeroBase(o);
   auto *exponent = o.right.as<std::int64_t>();
   if (!exponent && !dimensionOf(o.left).isNone())
     return reportTypes(o);

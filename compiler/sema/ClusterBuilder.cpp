@@ -22,7 +22,7 @@ namespace {
 std::int64_t whole(double value) { return std::llround(value); }
 
 /// Constants.def says the unit of a constant in its help text.
-Bounds boundsOf(std::string_view name, std::string_view help) {
+Bounds boundsOf(std::string_view name, double neutral, std::string_view help) {
   Bounds bounds;
   constexpr std::string_view kInSeconds = "; seconds";
   if (help.size() > kInSeconds.size() &&
@@ -30,8 +30,12 @@ Bounds boundsOf(std::string_view name, std::string_view help) {
     bounds.dimension = kSeconds;
   else if (help.substr(0, 5) == "bytes")
     bounds.dimension = kBytes;
-  if (name.find("efficiency") != std::string_view::npos)
+  if (name.find("efficiency") != std::string_view::npos) {
     bounds.most = 1;
+    bounds.excludesLeast = neutral > 0; // else 0 says that there is none
+  }
+  if (name == "tile_rows" || name == "tile_columns")
+    bounds.least = 1;
   return bounds;
 }
 
@@ -160,7 +164,7 @@ ClusterBuilder::build(const ast::AcceleratorDecl &decl) {
        }},
       number("power", out.watts, {kPower}),
 #define PLANC_ACCELERATOR_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                \
-  number(NAME, out.constants.MEMBER, boundsOf(NAME, HELP)),
+  number(NAME, out.constants.MEMBER, boundsOf(NAME, DEFAULT, HELP)),
 #include "runtime/hardware/Constants.def"
   };
   std::string where = fmt::format("the accelerator `{}`", out.name);
@@ -239,8 +243,9 @@ std::optional<Level> ClusterBuilder::buildLevel(const ast::Level &level) {
       unsupported("rails"),
       unsupported("algorithms"),
       unsupported("torus"),
+      unsupported("jitter"),
 #define PLANC_LEVEL_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                      \
-  number(NAME, out.constants.MEMBER, boundsOf(NAME, HELP)),
+  number(NAME, out.constants.MEMBER, boundsOf(NAME, DEFAULT, HELP)),
 #include "runtime/hardware/Constants.def"
   };
   bool isSound = readFields(elaboration_, where, level.fields, readers);

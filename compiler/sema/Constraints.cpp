@@ -162,27 +162,43 @@ bool Constraints::setBatch() {
   }
   auto builder = elaboration_.emitter().report(
       spanOf(batch.clause), Kind::BatchNotDivisible,
-      "{} sequences cannot be shared by {} ranks in micro-batches of {}",
-      batch.sequences, ways, batch.micro);
+      "{} cannot be shared by {} in micro-batches of {}",
+      counted(batch.sequences, "sequence"), counted(ways, "rank"), batch.micro);
   if (!axes.empty())
     std::move(builder).note(text_.meshClause, "`batch` is cut over {}", axes);
-  if (!step)
-    return false;
-  std::int64_t below = batch.sequences / *step * *step;
-  auto above = checkedAdd(below, *step);
-  if (below == 0)
-    std::move(builder).help("{} sequences would do", *step);
-  else if (above)
-    std::move(builder).help("{} or {} sequences would do", below, *above);
-  std::int64_t share = batch.sequences / ways;
-  if (batch.sequences % ways == 0) {
-    auto sizes = divisorsUpTo(share, std::min(share, kMostTried));
-    std::move(builder).help(
-        "micro may be {}",
-        listOf({sizes.begin(), sizes.begin() + std::min<std::ptrdiff_t>(
-                                                   8, std::ssize(sizes))}));
-  }
+  if (step)
+    helpBatch(builder, ways, *step);
   return false;
+}
+
+/// Only what the schedule would take as well; `step` is the sequences of all
+/// ranks' micro-batches.
+void Constraints::helpBatch(diag::Builder &builder, std::int64_t ways,
+                            std::int64_t step) {
+  std::int64_t whole = plan_.batch.sequences / step;
+  std::vector<std::int64_t> sequences;
+  for (std::int64_t m = whole; m > 0 && m > whole - kMostTried; --m)
+    if (takes(m)) {
+      sequences.push_back(m * step);
+      break;
+    }
+  for (std::int64_t m = whole + 1; m < whole + kMostTried; ++m)
+    if (auto above = checkedMul(m, step); above && takes(m)) {
+      sequences.push_back(*above);
+      break;
+    }
+  if (!sequences.empty())
+    builder.help("{} sequences would do", listOf(sequences));
+  if (plan_.batch.sequences % ways != 0)
+    return;
+  std::int64_t share = plan_.batch.sequences / ways;
+  constexpr std::size_t kMostShown = 8;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size : divisorsUpTo(share, std::min(share, kMostTried)))
+    if (takes(share / size) && sizes.size() < kMostShown)
+      sizes.push_back(size);
+  if (!sizes.empty())
+    builder.help("micro may be {}", listOf(sizes));
 }
 
 /// Learned positions end somewhere.
@@ -280,7 +296,8 @@ bool Constraints::checkKeyHeads(const HeadPair &pair) {
   }
   elaboration_.emitter()
       .report(spanOf(listings.front().listed->origin), Kind::Unsupported,
-              "`{}` = {} over {} ranks, which needs copies of them, yet",
+              "`{}` = {} over {} ranks would be copied, which planc does not "
+              "support yet",
               ops::fullName(dim), dim.size, ways)
       .help("at most {} ways are supported", dim.size);
   return false;
@@ -333,7 +350,10 @@ void Constraints::reportNotDivisible(ops::DimId id,
                              each.size,
                              elaboration_.lineOf(spanOf(each.origin)));
   }
-  if (dim.origin.isValid())
+  if (id == model_.seq || id == model_.batch)
+    std::move(builder).note(spanOf(plan_.batch.clause), "`{}` is {} here", name,
+                            dim.size);
+  else if (dim.origin.isValid())
     std::move(builder).note(spanOf(dim.origin), "`{}` is {} in `{}` here", name,
                             dim.size, model_.name);
   std::int64_t others = ways / axis.size;
@@ -376,6 +396,8 @@ bool Constraints::checkSizes() {
       bool hasKeys = op.kind == ops::OpKind::Attention;
       if (product && hasKeys)
         product = checkedMul(*product, model_.dims[model_.seq].size);
+      if (op.kind == ops::OpKind::User && !checkFormulas(op))
+        return false;
       if (product && *product <= kMost)
         continue;
       elaboration_.emitter()
@@ -388,6 +410,40 @@ bool Constraints::checkSizes() {
       return false;
     }
   return true;
+}
+
+/// The formulas of an `op` at the sizes it is called with.
+bool Constraints::checkFormulas(const ops::Op &op) {
+  constexpr double kMost = 0x1p61;
+  const ops::UserOp &user = model_.userOps[op.attributes.userOp];
+  auto valueOf = [&](const std::vector<ops::Term> &terms) {
+    double sum = 0;
+    for (const ops::Term &term : terms) {
+      double product = term.coefficient;
+      for (ops::DimId dim : term.factors)
+        product *= static_cast<double>(model_.dims[dim].size);
+      sum += product;
+    }
+    return sum;
+  };
+  double flops = valueOf(user.flops), bytes = valueOf(user.bytes);
+  if (flops < 0 || bytes < 0) {
+    elaboration_.emitter().report(spanOf(op.origin), Kind::ValueOutOfRange,
+                                  "the {} of `{}` are below zero here",
+                                  flops < 0 ? "flops" : "bytes", user.name);
+    return false;
+  }
+  bool fits = flops * std::max(1.0, user.backward) <= kMost && bytes <= kMost;
+  if (!fits)
+    elaboration_.emitter()
+        .report(spanOf(op.origin), Kind::NumberOutOfRange,
+                "`{}` would take more than 2^61 {} a micro-batch", user.name,
+                bytes <= kMost ? "operations" : "bytes")
+        .note(spanOf(plan_.batch.clause),
+              "a micro-batch of all ranks is {} of {} tokens",
+              counted(model_.dims[model_.batch].size, "sequence"),
+              model_.dims[model_.seq].size);
+  return fits;
 }
 
 } // namespace planc::sema

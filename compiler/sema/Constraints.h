@@ -42,6 +42,7 @@ private:
   void reportNotDivisible(ops::DimId dim, const std::vector<Listing> &listings,
                           diag::Kind kind);
   bool checkSizes();
+  bool checkFormulas(const ops::Op &op);
   source::SourceSpan spanOf(OriginId origin) const {
     return elaboration_.spanOf(origin);
   }
@@ -49,6 +50,9 @@ private:
   // ScheduleConstraints.cpp: stages, chunks, micro-batches.
   bool checkPipeline();
   bool checkPasses();
+  /// Does the schedule run with so many micro-batches?
+  bool takes(std::int64_t microBatches) const;
+  void helpBatch(diag::Builder &builder, std::int64_t ways, std::int64_t step);
   bool checkVirtual(const Pipeline &pipeline);
   bool checkGroup(const Pipeline &pipeline);
   bool checkUnits(const Pipeline &pipeline);

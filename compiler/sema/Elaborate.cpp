@@ -90,6 +90,7 @@ std::optional<Module> elaborate(const Program &program,
   Elaboration elaboration(program, origins, emitter);
   elaboration.setOverrides(request.overrides);
   elaboration.checkOverrides();
+  elaboration.checkConstants();
   Symbol symbol = findPlan(elaboration, request.plan);
   if (!symbol || emitter.reportedErrors() != before)
     return std::nullopt;

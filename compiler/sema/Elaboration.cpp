@@ -66,6 +66,12 @@ bool Elaboration::spendListItems(std::int64_t count, SourceSpan span) {
 
 bool Elaboration::enter(const ast::Decl &decl, SourceSpan use) {
   auto at = std::find(active_.begin(), active_.end(), &decl);
+  if (at == active_.end() && active_.size() >= kMaxActive) {
+    emitter_.report(use, Kind::TooDeep,
+                    "`{}` is at the end of a chain of more than {} definitions",
+                    decl.name.text, kMaxActive);
+    return false;
+  }
   if (at == active_.end()) {
     active_.push_back(&decl);
     return true;
@@ -109,9 +115,11 @@ std::optional<Value> adapt(const Value &value, const Value &model) {
   auto *whole = value.as<std::int64_t>();
   if (whole && model.as<double>())
     return Value(static_cast<double>(*whole));
-  if (auto *word = value.as<Word>(); word && model.as<std::string>())
-    return Value(std::string(word->text));
-  bool mayDiffer = value.as<Word>() || model.as<Word>();
+  if (auto *text = value.as<Word>(); text && model.as<std::string>())
+    return Value(std::string(text->text));
+  // `none` may stand for a number, and a number for `none`.
+  auto *word = value.as<Word>();
+  bool mayDiffer = (word && isWord(word->text)) || model.as<Word>();
   if (value.v.index() == model.v.index()
           ? dimensionOf(value) == dimensionOf(model)
           : mayDiffer)
@@ -184,6 +192,13 @@ void Elaboration::setOverrides(const std::vector<Override> &overrides) {
 void Elaboration::checkOverrides() {
   for (const Symbol &symbol : overridden_)
     valueOf(symbol, symbol.decl->span);
+}
+
+void Elaboration::checkConstants() {
+  for (const Symbol &symbol : program_.main().own())
+    if (llvm::isa<ast::LetDecl>(symbol.decl) ||
+        llvm::isa<ast::ParamDecl>(symbol.decl))
+      valueOf(symbol, symbol.decl->name.span);
 }
 
 void Elaboration::setOverride(const Override &override) {

@@ -70,6 +70,9 @@ public:
   /// parameter is not read.
   void checkOverrides();
 
+  /// Evaluates every `let` and `param` of the main file, read or not.
+  void checkConstants();
+
   /// Value of a `let` or `param`; DeclValue of anything else.
   Value valueOf(Symbol symbol, source::SourceSpan use);
 
@@ -78,8 +81,8 @@ public:
   std::shared_ptr<const ModelInstance> asModel(const Value &value,
                                                source::SourceSpan use);
 
-  /// False, after a report, where a declaration asks for itself; else it is
-  /// being worked on until leave().
+  /// False, after a report, where a declaration asks for itself or stands at
+  /// the end of too long a chain; else it is being worked on until leave().
   bool enter(const ast::Decl &decl, source::SourceSpan use);
   void leave(const ast::Decl &decl);
 
@@ -89,6 +92,7 @@ public:
   /// Expressions being evaluated inside each other, calls included.
   int depth = 0;
   static constexpr int kMaxDepth = 1500;
+  static constexpr std::size_t kMaxActive = 256;
 
 private:
   Value evaluateParam(const ast::ParamDecl &param, Symbol symbol);

@@ -252,7 +252,7 @@ Value Evaluator::evaluateCall(const ast::CallExpr &expr) {
 
 /// A weight in a model; elsewhere the first of a cluster, `h100_pods[gpus]`.
 Value Evaluator::evaluateIndex(const ast::IndexExpr &expr) {
-  if (host_)
+  if (host_ && !expr.count)
     return host_->declareWeight(expr);
   ast::NameExpr name;
   name.kind = ast::ExprKind::Name;
@@ -263,19 +263,24 @@ Value Evaluator::evaluateIndex(const ast::IndexExpr &expr) {
     return value;
   auto *decl = value.as<DeclValue>();
   auto *cluster = decl ? llvm::dyn_cast<ast::ClusterDecl>(decl->decl) : nullptr;
-  if (!cluster || expr.dimensions.names.size() != 1) {
+  bool hasCount = expr.count || expr.dimensions.names.size() == 1;
+  if (!cluster || !hasCount) {
     elaboration_.emitter().report(expr.span, Kind::TypeMismatch,
                                   "`{}` is no constant",
                                   elaboration_.text(expr.span));
     return Poison();
   }
-  const ast::Name &count = expr.dimensions.names.front();
-  name.span = count.span;
-  name.name = {{&count, 1}, count.span};
-  auto accelerators = integer(name, "a number of accelerators");
+  const ast::Expr *count = expr.count;
+  if (!count) {
+    const ast::Name &only = expr.dimensions.names.front();
+    name.span = only.span;
+    name.name = {{&only, 1}, only.span};
+    count = &name;
+  }
+  auto accelerators = integer(*count, "a number of accelerators");
   if (!accelerators)
     return Poison();
-  return ClusterValue{cluster, decl->home, accelerators, count.span};
+  return ClusterValue{cluster, decl->home, accelerators, count->span};
 }
 
 Value Evaluator::evaluateFunction(const ast::CallExpr &expr) {

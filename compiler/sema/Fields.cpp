@@ -56,12 +56,19 @@ std::optional<double> readNumber(Evaluator &evaluator, const ast::Expr &expr,
       *value <= bounds.most;
   if (isInside)
     return value;
-  std::string least = formatQuantity(bounds.least, bounds.dimension);
-  std::string most = formatQuantity(bounds.most, bounds.dimension);
+  bool isOver = *value > bounds.most;
+  constexpr double kSaid = 1e9; // beyond it a bound is a matter of bits
+  std::string limits;
+  if (!isOver || bounds.most < kSaid)
+    limits =
+        fmt::format("{} {}", bounds.excludesLeast ? "more than" : "at least",
+                    formatQuantity(bounds.least, bounds.dimension));
+  if (isOver || bounds.most < kSaid)
+    limits += fmt::format("{}at most {}", limits.empty() ? "" : " and ",
+                          formatQuantity(bounds.most, bounds.dimension));
   evaluator.elaboration().emitter().report(
-      expr.span, Kind::ValueOutOfRange, "{} is {}; it is {} {} and at most {}",
-      what, evaluator.elaboration().text(expr.span),
-      bounds.excludesLeast ? "more than" : "at least", least, most);
+      expr.span, Kind::ValueOutOfRange, "{} is {}; it is {}", what,
+      evaluator.elaboration().text(expr.span), limits);
   return std::nullopt;
 }
 

@@ -41,7 +41,7 @@ Value leastOrMost(const FunctionCall &f) {
   const Value *best = &items[0];
   for (const Value &item : items) {
     if (!item.isNumber() || !(dimensionOf(item) == dimensionOf(items[0])))
-      return f.reject("numbers of one unit");
+      return f.reject("numbers of one unit, or one list of them");
     auto *a = item.as<std::int64_t>();
     auto *b = best->as<std::int64_t>();
     bool isLess = a && b ? *a < *b : *numberOf(item) < *numberOf(*best);

@@ -252,7 +252,7 @@ bool ModelBuilder::setLoss(const Scope &top) {
                 loss->second.current.body == segments_.back().serials.back();
   if (isLast) {
     model_.loss = loss->second.current.value;
-    return true;
+    return checkOneLoss(bodies_[segments_.back().serials.back()].body);
   }
   bool exists = loss != top.variables.end();
   elaboration_.emitter()
@@ -262,6 +262,27 @@ bool ModelBuilder::setLoss(const Scope &top) {
                      : "the model has no `loss`")
       .help("loss = cross_entropy(…) after the last repeat");
   return false;
+}
+
+/// A loss that neither is the model's nor is part of it would be computed for
+/// nothing.
+bool ModelBuilder::checkOneLoss(const ops::Body &body) {
+  std::set<ops::ValueId> read = {model_.loss};
+  for (const ops::Op &op : body.forward)
+    read.insert(op.operands.begin(), op.operands.end());
+  for (const ops::Op &op : body.forward) {
+    if (op.kind != ops::OpKind::CrossEntropy ||
+        read.contains(op.results.front()))
+      continue;
+    elaboration_.emitter()
+        .report(elaboration_.spanOf(op.origin), Kind::NameClash,
+                "this is a second loss, and nothing reads it")
+        .note(elaboration_.spanOf(body.values[model_.loss].origin),
+              "the model's `loss` is here")
+        .help("add them up, or leave one out");
+    return false;
+  }
+  return true;
 }
 
 void ModelBuilder::nameStretches() {

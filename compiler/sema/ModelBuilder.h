@@ -95,6 +95,7 @@ private:
   Value runReturn(const ast::ReturnStatement &statement);
   std::optional<ops::Model> assemble(const Scope &top);
   bool setLoss(const Scope &top);
+  bool checkOneLoss(const ops::Body &body);
   void nameStretches();
   void countReads();
   bool checkParameters();
@@ -168,6 +169,8 @@ private:
                   ops::UserOp &op);
   std::optional<std::size_t> operandIndex(const ast::OpDecl &decl,
                                           const ast::Name &name);
+  bool checkFormula(const ast::Name &name, const ast::Expr &expr,
+                    const std::vector<ops::Term> &terms);
   std::optional<std::vector<ops::Term>> polynomial(const ast::Expr &expr);
   ops::UserOpId shareUserOp(ops::UserOp op);
 
@@ -193,6 +196,7 @@ private:
   std::map<std::string, std::uint32_t> classes_; ///< of the open segment
   std::vector<ops::WeightId> declaredInIteration_;
   std::int64_t operators_ = 0;
+  int nearbySaid_ = 0; ///< warnings of lintNearby()
   int blockDepth_ = 0;
 };
 

@@ -1,4 +1,5 @@
 // Operators that a file declares with `op`.
+#include "compiler/sema/Fields.h"
 #include "compiler/sema/ModelBuilder.h"
 
 #include "llvm/Support/Casting.h"
@@ -6,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace planc::sema {
 
@@ -152,9 +154,11 @@ bool ModelBuilder::readClause(const ast::OpDecl &decl,
     const ast::Name &name = clause.field.name;
     const ast::Expr &value = *clause.field.values.front().value;
     if (name.text == "backward") {
-      auto factor = evaluator().quantity(value, "`backward`", kNoDimension);
+      Evaluator evaluator = this->evaluator();
+      auto factor =
+          readNumber(evaluator, value, "`backward`", {kNoDimension, 0, 1e6});
       op.backward = factor.value_or(op.backward);
-      return factor && *factor >= 0;
+      return factor.has_value();
     }
     bool isFlops = name.text == "flops";
     if (!isFlops && name.text != "bytes") {
@@ -166,6 +170,8 @@ bool ModelBuilder::readClause(const ast::OpDecl &decl,
       return false;
     }
     auto terms = polynomial(value);
+    if (terms && !checkFormula(name, value, *terms))
+      return false;
     if (terms)
       (isFlops ? op.flops : op.bytes) = std::move(*terms);
     return terms.has_value();
@@ -182,12 +188,37 @@ bool ModelBuilder::readClause(const ast::OpDecl &decl,
       return false;
     if (clause.kind == ast::OpClauseKind::InOrder)
       op.inOrder.push_back(*dim);
-    else if (clause.kind == ast::OpClauseKind::Contracts)
+    else if (clause.kind == ast::OpClauseKind::Contracts) {
+      if (std::find(op.result.begin(), op.result.end(), *dim) !=
+          op.result.end()) {
+        elaboration_.emitter()
+            .report(name.span, Kind::ShapeMismatch,
+                    "`{}` is summed over and stands in the result", name.text)
+            .note(decl.results.front().span, "the result is here");
+        return false;
+      }
       op.contracts.push_back(*dim);
-    else
+    } else
       op.gathers.push_back({*operand, *dim});
   }
   return true;
+}
+
+/// What is wrong with a formula whatever the sizes are.
+bool ModelBuilder::checkFormula(const ast::Name &name, const ast::Expr &expr,
+                                const std::vector<ops::Term> &terms) {
+  bool isFinite = true, isNegative = false, isPositive = false;
+  for (const ops::Term &term : terms) {
+    isFinite = isFinite && std::isfinite(term.coefficient);
+    isNegative = isNegative || term.coefficient < 0;
+    isPositive = isPositive || term.coefficient > 0;
+  }
+  if (isFinite && (!isNegative || isPositive))
+    return true;
+  elaboration_.emitter().report(
+      expr.span, Kind::ValueOutOfRange, "`{}` is {}; it is at least 0",
+      name.text, isFinite ? "below zero" : "beyond the largest number");
+  return false;
 }
 
 /// A formula over dimensions of the operands; everything else in it is a

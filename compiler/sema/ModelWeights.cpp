@@ -213,14 +213,33 @@ bool ModelBuilder::checkRedeclared(const ast::Name &name,
   return false;
 }
 
+namespace {
+
+/// `up1` and `up2` are a series, not a slip.
+bool differInDigits(std::string_view a, std::string_view b) {
+  auto lettersOf = [](std::string_view text) {
+    std::string out;
+    for (char c : text)
+      if (c < '0' || c > '9')
+        out += c;
+    return out;
+  };
+  return lettersOf(a) == lettersOf(b);
+}
+
+} // namespace
+
 void ModelBuilder::lintNearby(const ast::Name &name, const ops::Dims &dims) {
-  if (name.text.size() <= 3)
+  constexpr int kMostSaid = 5;
+  if (name.text.size() <= 3 || nearbySaid_ >= kMostSaid)
     return;
   for (const Scope *at = scope_; at; at = at->parent)
     for (const auto &[other, entry] : at->weights) {
       if (!entry.id.isValid() || model_.weights[entry.id].dims != dims ||
+          differInDigits(name.text, other) ||
           diag::editDistance(name.text, other) != 1)
         continue;
+      ++nearbySaid_;
       elaboration_.emitter()
           .report(name.span, Kind::WeightNearby,
                   "`{}` is a new weight, one letter away from `{}`", name.text,

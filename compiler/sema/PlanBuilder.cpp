@@ -111,7 +111,7 @@ bool PlanBuilder::buildMesh() {
         request_.accelerators);
     std::move(builder).note(text_.clusterSpan, "{} accelerators are taken here",
                             request_.accelerators);
-    if (!rest)
+    if (product && !helpAxes(builder, *product) && !rest)
       std::move(builder).help("one axis may be `rest`");
     return false;
   }
@@ -130,14 +130,59 @@ bool PlanBuilder::setRest(AxisId rest, SourceSpan span) {
     return true;
   }
   std::int64_t below = request_.accelerators / others * others;
-  elaboration_.emitter()
-      .report(span, Kind::MeshDoesNotFill,
-              "{} accelerators are no multiple of the other axes' {}",
-              request_.accelerators, others)
-      .note(text_.clusterSpan, "{} accelerators are taken here",
-            request_.accelerators)
-      .help("{} or {} accelerators would do", below, below + others);
+  // The caret stands at an axis that alone is wrong.
+  for (const Axis &axis : plan_.mesh.axes)
+    if (axis.size > 1 && request_.accelerators % (others / axis.size) == 0)
+      span = elaboration_.spanOf(axis.origin);
+  auto builder = elaboration_.emitter().report(
+      span, Kind::MeshDoesNotFill,
+      "{} accelerators are no multiple of the other axes' {}",
+      request_.accelerators, others);
+  std::move(builder).note(text_.clusterSpan, "{} accelerators are taken here",
+                          request_.accelerators);
+  if (!helpAxes(builder, others))
+    std::move(builder).help("{} or {} accelerators would do", below,
+                            below + others);
   return false;
+}
+
+/// Says of each axis that could be changed alone what it may be; false if there
+/// is none. `product` is that of all axes, `rest` counted as 1.
+bool PlanBuilder::helpAxes(diag::Builder &builder, std::int64_t product) {
+  constexpr int kMostShown = 8;
+  constexpr std::int64_t kMostTried = 1 << 16;
+  bool isHelped = false;
+  for (const KeyedEntry &entry : text_.mesh) {
+    const Axis &axis =
+        plan_.mesh
+            .axes[AxisId(static_cast<std::size_t>(&entry - text_.mesh.data()))];
+    std::int64_t others = product / axis.size;
+    if (axis.size == 1 || request_.accelerators % others != 0)
+      continue;
+    std::int64_t left = request_.accelerators / others;
+    if (!hasRest()) {
+      builder.help("`{} = {}` would do", axis.name, left);
+      isHelped = true;
+      continue;
+    }
+    std::string sizes;
+    int shown = 0;
+    for (std::int64_t d = 1; d <= std::min(left, kMostTried); ++d)
+      if (left % d == 0 && ++shown <= kMostShown)
+        sizes += fmt::format("{}{}", shown == 1 ? "" : ", ", d);
+    builder.help("{} may be {}{}", axis.name, sizes,
+                 shown > kMostShown ? ", …" : "");
+    isHelped = true;
+  }
+  return isHelped;
+}
+
+bool PlanBuilder::hasRest() const {
+  return std::any_of(
+      text_.mesh.begin(), text_.mesh.end(), [](const KeyedEntry &entry) {
+        auto *name = llvm::dyn_cast<ast::NameExpr>(entry.value);
+        return name && name->name.isSimple() && name->name.first() == "rest";
+      });
 }
 
 // --- shard -------------------------------------------------------------------

@@ -27,6 +27,8 @@ private:
   bool buildMesh();
   std::optional<std::int64_t> axisSize(const KeyedEntry &entry);
   bool setRest(AxisId rest, source::SourceSpan span);
+  bool helpAxes(diag::Builder &builder, std::int64_t product);
+  bool hasRest() const;
   bool buildLists();
   ListedDim listDimension(const ast::QualifiedName &name);
   ops::Dims matching(const ast::QualifiedName &name) const;

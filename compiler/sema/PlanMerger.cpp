@@ -292,9 +292,25 @@ void PlanMerger::mergeExpect(const ast::ExpectClause &clause) {
           .help("as in `expect mfu(full) >= 36%`");
       continue;
     }
-    put(out_.expect, {ast::printExpr(*binary->left), condition, scope_,
-                      condition->span, clause.span});
+    putExpectation({ast::printExpr(*binary->left), condition, scope_,
+                    condition->span, clause.span});
   }
+}
+
+/// A plan may expect several things of one metric; a variant's replace all that
+/// was expected of it.
+void PlanMerger::putExpectation(KeyedEntry entry) {
+  std::string text = ast::printExpr(*entry.value);
+  if (!keysSeen_.insert({&out_.expect, text}).second) {
+    elaboration_.emitter().report(entry.span, Kind::DuplicateField,
+                                  "`{}` stands twice in one plan", text);
+    return;
+  }
+  if (metricsSeen_.insert(entry.key).second)
+    std::erase_if(out_.expect, [&](const KeyedEntry &other) {
+      return other.key == entry.key;
+    });
+  out_.expect.push_back(std::move(entry));
 }
 
 // --- dropping ----------------------------------------------------------------

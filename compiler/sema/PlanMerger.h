@@ -31,6 +31,7 @@ private:
   void mergeMesh(const ast::MeshClause &clause);
   void mergeOverlap(const ast::OverlapClause &clause);
   void mergeExpect(const ast::ExpectClause &clause);
+  void putExpectation(KeyedEntry entry);
   void put(std::vector<KeyedEntry> &entries, KeyedEntry entry);
   void drop(std::vector<KeyedEntry> &entries, std::string_view key,
             source::SourceSpan span);
@@ -55,6 +56,7 @@ private:
   std::set<ast::ClauseKind> seen_; ///< in this plan
   std::set<std::string> axesSeen_; ///< with a list in this plan
   std::set<StateKind> statesSeen_;
+  std::set<std::string> metricsSeen_; ///< expected something of in this plan
   std::set<std::pair<const void *, std::string>> keysSeen_;
 };
 

@@ -16,7 +16,10 @@ constexpr std::string_view kStateNames[kStateKinds] = {"optimizer", "gradients",
 
 class PlanResolver {
 public:
-  explicit PlanResolver(Elaboration &elaboration) : elaboration_(elaboration) {}
+  static constexpr int kMaxVariants = 64;
+
+  PlanResolver(Elaboration &elaboration, int depth)
+      : elaboration_(elaboration), depth_(depth) {}
 
   std::optional<PlanText> resolve(Symbol plan,
                                   std::span<const ast::Argument> arguments,
@@ -31,14 +34,30 @@ private:
     return Evaluator(elaboration_, *scope.file, scope.locals.get());
   }
 
+  /// Where a name stands, or the argument of the call that gave it a value.
+  SourceSpan placeOf(const ast::QualifiedName &name, const PlanScope &scope);
+
   Elaboration &elaboration_;
+  int depth_; ///< plans that vary this one
   PlanText out_;
 };
+
+SourceSpan PlanResolver::placeOf(const ast::QualifiedName &name,
+                                 const PlanScope &scope) {
+  const Binding *formal =
+      name.isSimple() ? scope.locals->find(name.first()) : nullptr;
+  return formal ? formal->origin : name.span;
+}
 
 std::optional<PlanText>
 PlanResolver::resolve(Symbol plan, std::span<const ast::Argument> arguments,
                       Evaluator &outside, SourceSpan use) {
   auto *decl = llvm::cast<ast::PlanDecl>(plan.decl);
+  if (depth_ > kMaxVariants) {
+    elaboration_.emitter().report(
+        use, Kind::TooDeep, "plans vary plans more than {} deep", kMaxVariants);
+    return std::nullopt;
+  }
   if (!elaboration_.enter(*decl, use))
     return std::nullopt;
   auto locals = std::make_shared<Locals>();
@@ -90,7 +109,7 @@ bool PlanResolver::addBase(const ast::PlanDecl &decl, const PlanScope &scope) {
   }
   Evaluator outside = in(scope);
   auto arguments = call ? call->arguments : std::span<const ast::Argument>();
-  auto text = PlanResolver(elaboration_)
+  auto text = PlanResolver(elaboration_, depth_ + 1)
                   .resolve(symbol, arguments, outside, decl.base->span);
   if (text)
     out_ = std::move(*text);
@@ -99,7 +118,9 @@ bool PlanResolver::addBase(const ast::PlanDecl &decl, const PlanScope &scope) {
 
 bool PlanResolver::setModel(const ast::PlanDecl &decl, const PlanScope &scope) {
   Value value = in(scope).evaluate(*decl.model);
-  out_.model = elaboration_.asModel(value, decl.model->span);
+  auto *name = llvm::dyn_cast<ast::NameExpr>(decl.model);
+  SourceSpan place = name ? placeOf(name->name, scope) : decl.model->span;
+  out_.model = elaboration_.asModel(value, place);
   out_.modelSpan = decl.model->span;
   return out_.model != nullptr;
 }
@@ -120,9 +141,11 @@ bool PlanResolver::setCluster(const ast::ClusterReference &reference,
     auto *decl =
         found ? llvm::dyn_cast<ast::ClusterDecl>(found->decl) : nullptr;
     if (!decl) {
-      elaboration_.emitter().report(
-          reference.name.span, Kind::WrongKind, "`{}` is {}, not a cluster",
-          elaboration_.text(reference.name.span), describeType(value));
+      SourceSpan place = placeOf(reference.name, scope);
+      elaboration_.emitter()
+          .report(place, Kind::WrongKind, "`{}` is {}, not a cluster",
+                  elaboration_.text(place), describeType(value))
+          .note(reference.name.span, "a cluster is needed here");
       return false;
     }
     out_.cluster = {decl, found->home, std::nullopt, {}};
@@ -152,7 +175,7 @@ std::optional<StateKind> stateFromName(std::string_view name) {
 std::optional<PlanText> resolvePlan(Elaboration &elaboration, Symbol plan,
                                     SourceSpan use) {
   Evaluator outside(elaboration, *plan.home, nullptr);
-  return PlanResolver(elaboration).resolve(plan, {}, outside, use);
+  return PlanResolver(elaboration, 0).resolve(plan, {}, outside, use);
 }
 
 } // namespace planc::sema

@@ -48,6 +48,22 @@ FileScope::namesUnder(std::string_view alias) const {
   return out;
 }
 
+namespace {
+
+std::span<const ast::Formal> formalsOf(const ast::Decl &decl) {
+  if (auto *model = llvm::dyn_cast<ast::ModelDecl>(&decl))
+    return model->formals;
+  if (auto *block = llvm::dyn_cast<ast::BlockDecl>(&decl))
+    return block->formals;
+  if (auto *op = llvm::dyn_cast<ast::OpDecl>(&decl))
+    return op->formals;
+  if (auto *plan = llvm::dyn_cast<ast::PlanDecl>(&decl))
+    return plan->formals;
+  return {};
+}
+
+} // namespace
+
 /// Depth first over imports; a file is done once all it imports are.
 class ProgramLoader {
 public:
@@ -76,6 +92,7 @@ private:
   void declareOwn(FileScope &scope);
   void declare(FileScope &scope, Symbol symbol, SourceSpan place);
   bool nameIsFree(const ast::Decl &decl);
+  void checkFormals(const ast::Decl &decl);
 
   const LoadContext &context_;
   std::unique_ptr<Program> program_;
@@ -107,9 +124,23 @@ void ProgramLoader::declareOwn(FileScope &scope) {
   for (const ast::Decl *decl : scope.file_->decls) {
     if (llvm::isa<ast::ImportDecl>(decl) || !nameIsFree(*decl))
       continue;
+    checkFormals(*decl);
     Symbol symbol{decl, &scope};
     scope.own_.push_back(symbol);
     declare(scope, symbol, decl->name.span);
+  }
+}
+
+void ProgramLoader::checkFormals(const ast::Decl &decl) {
+  std::map<std::string_view, SourceSpan> seen;
+  for (const ast::Formal &formal : formalsOf(decl)) {
+    auto [at, isNew] = seen.emplace(formal.name.text, formal.name.span);
+    if (!isNew)
+      context_.emitter
+          ->report(formal.name.span, Kind::NameClash,
+                   "`{}` has two formals called `{}`", decl.name.text,
+                   formal.name.text)
+          .note(at->second, "the first is here");
   }
 }
 
@@ -220,7 +251,7 @@ void ProgramLoader::reportFailure(const ast::ImportDecl &import,
         .report(import.targetSpan, Kind::ImportEscapesRoot,
                 "{} leads out of the root folder", written)
         .note("{}", failure.text)
-        .help("move it below the root folder, or choose another with --root");
+        .help("move it below the root folder, that of the file given to planc");
     return;
   }
 }

@@ -34,14 +34,21 @@ bool runs(std::int64_t stages, std::int64_t microBatches, std::int64_t n) {
 } // namespace
 
 bool Constraints::checkPipeline() {
-  if (!checkPasses())
-    return false;
   if (!plan_.pipeline)
-    return true;
+    return checkPasses();
   const Pipeline &pipeline = *plan_.pipeline;
   bool isSound = checkVirtual(pipeline);
-  isSound = isSound && checkGroup(pipeline);
-  return checkUnits(pipeline) && isSound;
+  isSound = checkUnits(pipeline) && isSound;
+  return isSound && checkPasses() && checkGroup(pipeline);
+}
+
+bool Constraints::takes(std::int64_t microBatches) const {
+  if (!plan_.pipeline ||
+      plan_.pipeline->schedule != Schedule::Interleaved1F1B ||
+      plan_.pipeline->virtualStages == 1)
+    return true;
+  std::int64_t stages = plan_.pipeline->stages;
+  return runs(stages, microBatches, plan_.pipeline->group.value_or(stages));
 }
 
 bool Constraints::checkPasses() {
@@ -57,8 +64,8 @@ bool Constraints::checkPasses() {
     return true;
   elaboration_.emitter()
       .report(spanOf(plan_.batch.clause), Kind::Unsupported,
-              "{} micro-batches are more than planc follows one by one",
-              plan_.batch.microBatches)
+              "{} are more than planc follows one by one",
+              counted(plan_.batch.microBatches, "micro-batch", "es"))
       .note("micro-batches × stages × chunks may be at most {}", kMostPasses)
       .help("more sequences a micro-batch (`micro`), more ranks that cut "
             "`batch`, or fewer sequences a step");
@@ -91,10 +98,10 @@ bool Constraints::checkGroup(const Pipeline &pipeline) {
     return true;
   auto builder = elaboration_.emitter().report(
       spanOf(pipeline.clause), Kind::MicroBatchesDoNotFit,
-      "{} micro-batches in groups of {} do not fit {} interleaved stages", m, n,
-      stages);
-  std::move(builder).note(spanOf(plan_.batch.clause),
-                          "{} micro-batches come from here", m);
+      "{} in groups of {} do not fit {} interleaved stages",
+      counted(m, "micro-batch", "es"), n, stages);
+  std::move(builder).note(spanOf(plan_.batch.clause), "{} from here",
+                          counted(m, "micro-batch", "es"));
   if (m < stages) {
     std::move(builder).help(
         "at least {} micro-batches are needed: more sequences, or a smaller "
@@ -158,7 +165,9 @@ bool Constraints::checkLayers(const Pipeline &pipeline,
     return true;
   elaboration_.emitter()
       .report(spanOf(pipeline.layersOrigin), Kind::LayersDoNotAddUp,
-              "{} entries that add up to {}", pipeline.layers.size(),
+              "{} {} up to {}", pipeline.layers.size(),
+              pipeline.layers.size() == 1 ? "entry that adds"
+                                          : "entries that add",
               sum ? fmt::format("{}", *sum) : "too many")
       .note("{} stages × {} chunks take {} entries, and `{}` has {} iterations",
             pipeline.stages, pipeline.virtualStages, chunks, model_.name,

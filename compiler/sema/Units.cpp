@@ -116,14 +116,14 @@ struct Shown {
   std::string_view unit;
 };
 constexpr Shown kShown[] = {
-    {kBytes, "TiB"},          {kBytes, "GiB"},        {kBytes, "MiB"},
-    {kBytes, "KiB"},          {kBytes, "B"},          {kSeconds, "d"},
-    {kSeconds, "h"},          {kSeconds, "s"},        {kSeconds, "ms"},
-    {kSeconds, "us"},         {kSeconds, "ns"},       {kByteRate, "TB/s"},
-    {kByteRate, "GB/s"},      {kByteRate, "MB/s"},    {kByteRate, "kB/s"},
-    {kByteRate, "B/s"},       {kFlopRate, "PFLOP/s"}, {kFlopRate, "TFLOP/s"},
-    {kFlopRate, "GFLOP/s"},   {kFlopRate, "FLOP/s"},  {kPower, "W"},
-    {kPricePerTime, "USD/h"},
+    {kBytes, "PiB"},        {kBytes, "TiB"},          {kBytes, "GiB"},
+    {kBytes, "MiB"},        {kBytes, "KiB"},          {kBytes, "B"},
+    {kSeconds, "d"},        {kSeconds, "h"},          {kSeconds, "s"},
+    {kSeconds, "ms"},       {kSeconds, "us"},         {kSeconds, "ns"},
+    {kByteRate, "TB/s"},    {kByteRate, "GB/s"},      {kByteRate, "MB/s"},
+    {kByteRate, "kB/s"},    {kByteRate, "B/s"},       {kFlopRate, "PFLOP/s"},
+    {kFlopRate, "TFLOP/s"}, {kFlopRate, "GFLOP/s"},   {kFlopRate, "FLOP/s"},
+    {kPower, "W"},          {kPricePerTime, "USD/h"},
 };
 
 } // namespace
@@ -215,22 +215,35 @@ std::optional<std::string> nearestUnit(std::string_view word) {
   return *above + "/" + *below;
 }
 
+namespace {
+
+/// `9.2e18`, without the sign and the zeros of C's exponents.
+std::string formatNumber(double value) {
+  std::string out = fmt::format("{:.6g}", value);
+  std::size_t plus = out.find("e+");
+  if (plus != std::string::npos)
+    out.erase(plus + 1, out[plus + 2] == '0' ? 2 : 1);
+  return out;
+}
+
+} // namespace
+
 std::string formatQuantity(double value, Dimension dimension) {
   if (dimension.isNone())
-    return fmt::format("{:.6g}", value);
+    return formatNumber(value);
   std::string last;
   for (const Shown &shown : kShown) {
     if (!(shown.dimension == dimension))
       continue;
     Unit unit = *parseUnit(shown.unit);
     double number = value * unit.denominator / unit.numerator;
-    last = fmt::format("{:.6g}{}", number, shown.unit);
+    last = formatNumber(number) + std::string(shown.unit);
     if (std::fabs(number) >= 1)
       return last;
   }
   if (!last.empty())
     return last;
-  return fmt::format("{:.6g} {}", value, toString(dimension));
+  return formatNumber(value) + " " + toString(dimension);
 }
 
 } // namespace planc::sema

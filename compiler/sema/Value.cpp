@@ -43,6 +43,11 @@ std::string_view nameOfDecl(ast::DeclKind kind) {
 
 } // namespace
 
+std::string counted(std::int64_t count, std::string_view noun,
+                    std::string_view plural) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : plural);
+}
+
 std::string describeType(const Value &value) {
   return std::visit(
       Overloaded{

@@ -97,6 +97,10 @@ std::string describeType(const Value &value);
 /// As it would be written: `8`, `80GiB`, `[1, 2]`; long lists cut short.
 std::string describe(const Value &value);
 
+/// `1 layer`, `2 layers`; `plural` is what is added to the noun.
+std::string counted(std::int64_t count, std::string_view noun,
+                    std::string_view plural = "s");
+
 /// The number of an int, a real or a quantity.
 std::optional<double> numberOf(const Value &value);
 Dimension dimensionOf(const Value &value);

@@ -262,6 +262,23 @@ const ast::Expr *AstBuilder::listItem(PlanParser::ListItemContext *context) {
   return node;
 }
 
+namespace {
+
+/// The number of accelerators in `cluster[64]`; null in a body, where brackets
+/// hold dimensions, and for a name, which may be either.
+PlanParser::ExprContext *countOf(PlanParser::IndexExprContext *context) {
+  for (antlr4::tree::ParseTree *at = context; at; at = at->parent)
+    if (dynamic_cast<PlanParser::StatementContext *>(at))
+      return nullptr;
+  auto lists = context->dimensions()->dimensionList();
+  if (lists.size() != 1 || lists.front()->expr().size() != 1)
+    return nullptr;
+  PlanParser::ExprContext *only = lists.front()->expr(0);
+  return dynamic_cast<PlanParser::NameExprContext *>(only) ? nullptr : only;
+}
+
+} // namespace
+
 const ast::Expr *AstBuilder::index(PlanParser::IndexExprContext *context) {
   auto *node = make<ast::IndexExpr>(context);
   ast::QualifiedName path = qualified(context->qualifiedName());
@@ -269,7 +286,12 @@ const ast::Expr *AstBuilder::index(PlanParser::IndexExprContext *context) {
     emitter_.report(path.span, Kind::DottedName,
                     "a weight has a name without dots");
   node->name = path.parts.front();
-  node->dimensions = dimensions(context->dimensions());
+  if (PlanParser::ExprContext *count = countOf(context)) {
+    node->count = expr(count);
+    node->dimensions.span = spanOf(context->dimensions());
+  } else {
+    node->dimensions = dimensions(context->dimensions());
+  }
   return node;
 }
 
