@@ -216,8 +216,8 @@ bool ModelBuilder::checkFormula(const ast::Name &name, const ast::Expr &expr,
   if (isFinite && (!isNegative || isPositive))
     return true;
   elaboration_.emitter().report(
-      expr.span, Kind::ValueOutOfRange, "`{}` is {}; it is at least 0",
-      name.text, isFinite ? "below zero" : "beyond the largest number");
+      expr.span, Kind::ValueOutOfRange, "`{}` is {}", name.text,
+      isFinite ? "below zero; it is at least 0" : "beyond the largest number");
   return false;
 }
 

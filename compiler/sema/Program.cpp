@@ -50,6 +50,17 @@ FileScope::namesUnder(std::string_view alias) const {
 
 namespace {
 
+/// Enough of a name to know it again; cut between letters of UTF-8.
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kMost = 200;
+  if (text.size() <= kMost)
+    return std::string(text);
+  std::size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+    --end;
+  return std::string(text.substr(0, end)) + "…";
+}
+
 std::span<const ast::Formal> formalsOf(const ast::Decl &decl) {
   if (auto *model = llvm::dyn_cast<ast::ModelDecl>(&decl))
     return model->formals;
@@ -219,7 +230,8 @@ std::optional<FileId> ProgramLoader::resolve(const ast::ImportDecl &import) {
 
 void ProgramLoader::reportFailure(const ast::ImportDecl &import,
                                   const source::LoadFailure &failure) {
-  std::string_view written = context_.sources->text(import.targetSpan);
+  std::string_view whole = context_.sources->text(import.targetSpan);
+  std::string written = shortened(whole);
   diag::Emitter &emitter = *context_.emitter;
   switch (failure.error) {
   case source::LoadError::NotFound: {
@@ -231,7 +243,7 @@ void ProgramLoader::reportFailure(const ast::ImportDecl &import,
         .report(import.targetSpan, Kind::FileNotFound, "{} is not there",
                 written)
         .note("{}", failure.text)
-        .suggest(import.targetSpan, diag::nearestName(written, names));
+        .suggest(import.targetSpan, diag::nearestName(whole, names));
     return;
   }
   case source::LoadError::NotReadable:
