@@ -116,9 +116,12 @@ Value Evaluator::evaluateName(const ast::NameExpr &expr) {
       if (std::optional<Value> tensor = host_->findTensor(name.first()))
         return *tensor;
   }
-  if (Symbol symbol = file_->find(name))
+  Symbol symbol = file_->find(name);
+  bool mayBeWord = name.isSimple() && isWord(name.first());
+  // A plan is no value, so its name hides no word.
+  if (symbol && !(mayBeWord && llvm::isa<ast::PlanDecl>(symbol.decl)))
     return elaboration_.valueOf(symbol, expr.span);
-  if (name.isSimple() && isWord(name.first()))
+  if (mayBeWord)
     return Word{name.first()};
   reportUnknown(name);
   return Poison();
