@@ -1,5 +1,7 @@
 #include "compiler/diag/Diagnostic.h"
 
+#include "compiler/diag/Kinds.h"
+
 #include <array>
 
 namespace planc::diag {

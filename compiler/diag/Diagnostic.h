@@ -4,6 +4,7 @@
 #include "compiler/source/SourceFile.h"
 #include "runtime/base/Status.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,10 +14,9 @@ namespace planc::diag {
 
 using source::SourceSpan;
 
-enum class Kind : std::uint16_t {
-#define PLANC_DIAGNOSTIC_KIND(Name, Kebab, Severity, Failure, Stage, Page) Name,
-#include "compiler/diag/DiagnosticKinds.def"
-};
+/// The enumerators stand in Kinds.h, for those who report: a new kind rebuilds
+/// only these.
+enum class Kind : std::uint16_t;
 
 /// An error keeps the compile from going on past the stage; a warning is most
 /// likely a mistake; a remark is worth knowing.

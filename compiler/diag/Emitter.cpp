@@ -1,5 +1,7 @@
 #include "compiler/diag/Emitter.h"
 
+#include "compiler/diag/Kinds.h"
+
 namespace planc::diag {
 
 namespace {

@@ -1,6 +1,7 @@
 #include "compiler/driver/Session.h"
 
 #include "compiler/diag/Consumers.h"
+#include "compiler/diag/Kinds.h"
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/PrintSchedule.h"
 #include "compiler/sema/Elaborate.h"

@@ -248,10 +248,7 @@ private:
   program::Block updateBlock() const {
     const sema::Plan &plan = *request_.plan;
     std::int64_t gradientBytes = bytesOf(plan.precision.gradients);
-    std::int64_t stateBytes =
-        (plan.optimizer.master ? bytesOf(*plan.optimizer.master) : 0) +
-        (plan.optimizer.kind == sema::OptimizerKind::AdamW ? 2 : 1) *
-            bytesOf(plan.optimizer.moments);
+    std::int64_t stateBytes = optimizerBytes(plan);
     program::Work work;
     work.precision = Precision::Fp32;
     for (const HeldWeight &held : weightsOf(request_, stage_)) {

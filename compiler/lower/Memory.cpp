@@ -50,10 +50,7 @@ void addStates(const EmitRequest &request, std::int64_t stage,
                program::Memory &memory) {
   const sema::Plan &plan = *request.plan;
   const sema::Mesh &mesh = plan.mesh;
-  std::int64_t perElement =
-      (plan.optimizer.master ? bytesOf(*plan.optimizer.master) : 0) +
-      (plan.optimizer.kind == sema::OptimizerKind::AdamW ? 2 : 1) *
-          bytesOf(plan.optimizer.moments);
+  std::int64_t perElement = optimizerBytes(plan);
   std::map<std::size_t, Bytes> gathered, whole;
   for (const HeldWeight &held : weightsOf(request, stage)) {
     const shard::WeightState &state = request.graph->weights[held.weight];

@@ -1,6 +1,7 @@
 // Operators and functions on values already known.
 #include "compiler/sema/Evaluate.h"
 
+#include "compiler/diag/Kinds.h"
 #include "runtime/base/Checked.h"
 
 #include <algorithm>

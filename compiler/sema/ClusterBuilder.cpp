@@ -1,5 +1,6 @@
 #include "compiler/sema/ClusterBuilder.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/Fields.h"
 #include "runtime/base/Checked.h"
 

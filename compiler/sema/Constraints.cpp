@@ -1,5 +1,6 @@
 #include "compiler/sema/Constraints.h"
 
+#include "compiler/diag/Kinds.h"
 #include "runtime/base/Checked.h"
 
 #include <fmt/core.h>

@@ -1,5 +1,6 @@
 #include "compiler/sema/Elaborate.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/ClusterBuilder.h"
 #include "compiler/sema/Constraints.h"
 #include "compiler/sema/ModelBuilder.h"

@@ -23,7 +23,7 @@ struct ElaborateRequest {
 /// with an OriginTable and an Emitter each. An override whose name or value
 /// does not fit is reported without a place.
 ///
-/// Bounds, each with its diagnostic: 100,000 iterations of a repeat, 100,000
+/// Bounds, each with its diagnostic: 5,000 iterations of a repeat, 100,000
 /// operators in a model, 64 blocks inside each other, 64 plans that vary each
 /// other, 256 definitions that lean on each other, 1,000,000 items in a
 /// list, 2^58 operations in one operator.

@@ -1,5 +1,6 @@
 #include "compiler/sema/Elaboration.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/Evaluate.h"
 #include "compiler/sema/Words.h"
 

@@ -1,5 +1,6 @@
 #include "compiler/sema/Evaluate.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/Words.h"
 
 #include "llvm/Support/Casting.h"

@@ -1,5 +1,7 @@
 #include "compiler/sema/Fields.h"
 
+#include "compiler/diag/Kinds.h"
+
 #include <fmt/core.h>
 
 namespace planc::sema {

@@ -1,6 +1,7 @@
 // min, max, ceil, floor, divisors, log2, sum.
 #include "compiler/sema/Evaluate.h"
 
+#include "compiler/diag/Kinds.h"
 #include "runtime/base/Checked.h"
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // Calls: arguments to formals, and models to instances.
 #include "compiler/sema/Evaluate.h"
 
+#include "compiler/diag/Kinds.h"
 #include "llvm/Support/Casting.h"
 
 #include <fmt/core.h>

@@ -1,6 +1,8 @@
 // Calls of blocks: inlined, with a scope of their own.
 #include "compiler/sema/ModelBuilder.h"
 
+#include "compiler/diag/Kinds.h"
+
 #include <fmt/core.h>
 
 namespace planc::sema {

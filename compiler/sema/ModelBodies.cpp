@@ -1,6 +1,8 @@
 // Bodies, the slots between them, and repeats.
 #include "compiler/sema/ModelBuilder.h"
 
+#include "compiler/diag/Kinds.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "compiler/sema/ModelBuilder.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/Words.h"
 #include "runtime/base/Checked.h"
 

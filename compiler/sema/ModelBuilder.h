@@ -13,7 +13,7 @@ namespace planc::sema {
 
 class ModelBuilder final : public TensorHost {
 public:
-  static constexpr std::int64_t kMaxIterations = 100'000;
+  static constexpr std::int64_t kMaxIterations = 5'000;
   static constexpr std::int64_t kMaxOperators = 100'000;
   static constexpr int kMaxBlockDepth = 64;
 

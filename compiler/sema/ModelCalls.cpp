@@ -1,6 +1,7 @@
 // Calls in a model: operators and their operands.
 #include "compiler/sema/ModelBuilder.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/Words.h"
 
 #include "llvm/Support/Casting.h"

@@ -1,4 +1,5 @@
 // Operators that a file declares with `op`.
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/Fields.h"
 #include "compiler/sema/ModelBuilder.h"
 

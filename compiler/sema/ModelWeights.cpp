@@ -1,6 +1,7 @@
 // Names in brackets: dimensions, and the weights that have them.
 #include "compiler/sema/ModelBuilder.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/Words.h"
 
 #include "llvm/Support/Casting.h"

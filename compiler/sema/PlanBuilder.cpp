@@ -1,5 +1,6 @@
 #include "compiler/sema/PlanBuilder.h"
 
+#include "compiler/diag/Kinds.h"
 #include "runtime/base/Checked.h"
 
 #include "llvm/Support/Casting.h"

@@ -1,6 +1,7 @@
 // Clauses that say how, not where: kernels, precision, overlap, …
 #include "compiler/sema/PlanBuilder.h"
 
+#include "compiler/diag/Kinds.h"
 #include "llvm/Support/Casting.h"
 
 #include <fmt/core.h>

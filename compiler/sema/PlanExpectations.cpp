@@ -1,6 +1,7 @@
 // `expect`: comparisons of metrics of the report.
 #include "compiler/sema/PlanBuilder.h"
 
+#include "compiler/diag/Kinds.h"
 #include "llvm/Support/Casting.h"
 
 #include <fmt/core.h>

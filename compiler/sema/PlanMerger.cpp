@@ -1,5 +1,6 @@
 #include "compiler/sema/PlanMerger.h"
 
+#include "compiler/diag/Kinds.h"
 #include "llvm/Support/Casting.h"
 
 #include <fmt/core.h>

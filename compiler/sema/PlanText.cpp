@@ -1,5 +1,6 @@
 #include "compiler/sema/PlanText.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/PlanMerger.h"
 
 #include "llvm/Support/Casting.h"

@@ -1,5 +1,6 @@
 #include "compiler/sema/Program.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/sema/Words.h"
 
 #include "llvm/Support/Casting.h"

@@ -1,6 +1,7 @@
 // Stages, chunks and micro-batches against the schedule.
 #include "compiler/sema/Constraints.h"
 
+#include "compiler/diag/Kinds.h"
 #include "runtime/base/Checked.h"
 
 #include <fmt/core.h>

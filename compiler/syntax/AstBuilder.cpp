@@ -1,5 +1,7 @@
 #include "compiler/syntax/AstBuilder.h"
 
+#include "compiler/diag/Kinds.h"
+
 namespace planc::syntax {
 
 using diag::Kind;

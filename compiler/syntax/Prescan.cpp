@@ -1,5 +1,7 @@
 #include "compiler/syntax/Prescan.h"
 
+#include "compiler/diag/Kinds.h"
+
 #include <vector>
 
 namespace planc::syntax {

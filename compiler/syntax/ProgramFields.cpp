@@ -1,5 +1,7 @@
 #include "compiler/syntax/ProgramFields.h"
 
+#include "compiler/diag/Kinds.h"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>

@@ -1,5 +1,6 @@
 #include "compiler/syntax/ProgramSyntax.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/syntax/ReadProgram.h"
 
 namespace planc::syntax {

@@ -1,5 +1,6 @@
 #include "compiler/syntax/ReadProgram.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/syntax/ProgramFields.h"
 #include "runtime/base/Checked.h"
 

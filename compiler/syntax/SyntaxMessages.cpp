@@ -1,5 +1,6 @@
 #include "compiler/syntax/SyntaxMessages.h"
 
+#include "compiler/diag/Kinds.h"
 #include <array>
 
 namespace planc::syntax {

@@ -1,5 +1,7 @@
 #include "compiler/syntax/TokenFilter.h"
 
+#include "compiler/diag/Kinds.h"
+
 #include <algorithm>
 
 namespace planc::syntax {

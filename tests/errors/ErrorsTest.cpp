@@ -3,6 +3,7 @@
 // Then the other way round: every kind has a file that expects it.
 //
 // usage: errors_test FOLDER
+#include "compiler/diag/Kinds.h"
 #include "compiler/diag/Verifier.h"
 #include "compiler/driver/Session.h"
 

@@ -1,6 +1,7 @@
 // planc-opt FILE.prog: reads a program text, runs it in virtual time with the
 // durations it states, and prints what came of it. For tests; people use planc.
 #include "compiler/diag/Consumers.h"
+#include "compiler/diag/Kinds.h"
 #include "compiler/syntax/ReadProgram.h"
 #include "runtime/sim/Engine.h"
 #include "tools/planc-opt/Summary.h"

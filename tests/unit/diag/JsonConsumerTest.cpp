@@ -1,6 +1,7 @@
 #include "tests/unit/Catch.h"
 
 #include "compiler/diag/Consumers.h"
+#include "compiler/diag/Kinds.h"
 
 using namespace planc;
 using diag::Kind;

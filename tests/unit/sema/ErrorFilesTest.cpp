@@ -1,3 +1,4 @@
+#include "compiler/diag/Kinds.h"
 #include "tests/unit/Catch.h"
 #include "tests/unit/sema/Elaborated.h"
 

@@ -1,4 +1,5 @@
 // The examples of the language's description.
+#include "compiler/diag/Kinds.h"
 #include "tests/unit/Catch.h"
 #include "tests/unit/sema/Elaborated.h"
 

@@ -1,5 +1,6 @@
 #include "tests/unit/Catch.h"
 
+#include "compiler/diag/Kinds.h"
 #include "runtime/sim/Engine.h"
 #include "runtime/timeline/Queries.h"
 

@@ -1,5 +1,6 @@
 #include "tests/unit/Catch.h"
 
+#include "compiler/diag/Kinds.h"
 #include "compiler/diag/Verifier.h"
 #include "compiler/syntax/ReadProgram.h"
 #include "tests/unit/syntax/Parsed.h"
