@@ -38,7 +38,8 @@ private:
 
   void receive();
   void differentiate(std::size_t index);
-  ops::GradientRequest describe(const ops::Op &op) const;
+  ops::GradientRequest describe(const ops::Op &op,
+                                const std::vector<ValueId> &arrived) const;
   ValueId sumOf(ValueId of);
   bool areProducts(const std::vector<ValueId> &parts) const;
   std::vector<ValueId> giveResults(const ops::GradientOp &plan,
@@ -201,7 +202,9 @@ ValueId Backward::sumOf(ValueId of) {
   return sum;
 }
 
-ops::GradientRequest Backward::describe(const ops::Op &op) const {
+ops::GradientRequest
+Backward::describe(const ops::Op &op,
+                   const std::vector<ValueId> &arrived) const {
   ops::GradientRequest out;
   out.op = &op;
   if (op.kind == OpKind::User)
@@ -211,8 +214,10 @@ ops::GradientRequest Backward::describe(const ops::Op &op) const {
     out.isWeight.push_back(value(operand).kind == ValueKind::Weight);
     out.wanted.push_back(isWanted(operand));
   }
-  for (ValueId result : op.results)
-    out.resultDims.push_back(value(result).dims);
+  for (std::size_t r = 0; r < op.results.size(); ++r) {
+    out.resultDims.push_back(value(op.results[r]).dims);
+    out.arrived.push_back(arrived[r].isValid());
+  }
   return out;
 }
 
@@ -243,16 +248,24 @@ void Backward::differentiate(std::size_t index) {
   if (std::none_of(forward.operands.begin(), forward.operands.end(),
                    [&](ValueId operand) { return isWanted(operand); }))
     return;
-  ValueId dy = sumOf(forward.results[0]);
-  if (!dy.isValid())
+  std::vector<ValueId> arrived; // gradients of the results
+  for (ValueId result : forward.results)
+    arrived.push_back(value(result).kind == ValueKind::Activation
+                          ? sumOf(result)
+                          : ValueId());
+  auto first = std::find_if(arrived.begin(), arrived.end(),
+                            [](ValueId id) { return id.isValid(); });
+  if (first == arrived.end())
     return;
-  ops::Gradient plan = ops::differentiate(describe(forward));
+  const ValueId dy = *first;
+  ops::Gradient plan = ops::differentiate(describe(forward, arrived));
   std::vector<ValueId> steps;
   for (const ops::GradientOp &planned : plan.ops) {
     again_.clear();
     ops::Op op;
     op.kind = planned.kind;
     op.attributes = forward.attributes;
+    op.attributes.offsets = planned.offsets;
     op.name = forward.name;
     op.phase = planned.phase;
     op.rules = planned.rules;
@@ -260,7 +273,7 @@ void Backward::differentiate(std::size_t index) {
     for (const ops::GradientSource &source : planned.operands) {
       using Kind = ops::GradientSource::Kind;
       op.operands.push_back(
-          source.kind == Kind::OutputGradient ? dy
+          source.kind == Kind::OutputGradient ? arrived[source.index]
           : source.kind == Kind::Operand
               ? redone(forward.operands[source.index], forward, planned.phase)
           : source.kind == Kind::Result

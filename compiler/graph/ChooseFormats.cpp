@@ -67,6 +67,18 @@ ops::Inferred Formats::inferAgain(const ops::Body &body, const ops::Op &op) {
     for (const ops::DimUse &use : op.rules[0].operands[0].dims)
       if (use.role == ops::Role::Contract)
         request.over.push_back(use.dim);
+  // What is read whole is split or made.
+  if (op.kind == OpKind::Split)
+    for (const ops::DimUse &use : op.rules[0].operands[0].dims)
+      if (use.role == ops::Role::Gather)
+        request.along = use.dim;
+  if (op.kind == OpKind::Split)
+    for (const ops::ResultRule &rule : op.rules)
+      for (std::size_t d = 0; d < rule.dims.size(); ++d)
+        if (rule.operands[0].dims[d].dim == request.along)
+          request.parts.push_back(rule.dims[d]);
+  if (op.kind == OpKind::Concat)
+    request.along = op.rules[0].dims.back();
   return ops::inferShapes(request, model_.dims);
 }
 

@@ -5,6 +5,11 @@ namespace {
 
 using ops::BodyId;
 
+/// Statistics, the other results of an operator, have none.
+bool carriesGradient(const ops::Value &value) {
+  return value.kind == ops::ValueKind::Activation;
+}
+
 class Flow {
 public:
   explicit Flow(const ops::Model &model) : model_(model) {
@@ -59,8 +64,9 @@ void Flow::goForward(BodyId id, std::vector<bool> &slots) {
       set(wanted, port.value.index());
   for (const ops::Op &op : body.forward)
     for (ops::ValueId operand : op.operands)
-      if (wanted[operand.index()])
-        set(wanted, op.results[0].index());
+      for (ops::ValueId result : op.results)
+        if (wanted[operand.index()] && carriesGradient(body.values[result]))
+          set(wanted, result.index());
   for (const ops::Port &port : body.outputs)
     slots[port.slot.index()] = wanted[port.value.index()];
 }
@@ -80,9 +86,10 @@ void Flow::goBackward(BodyId id, std::vector<bool> &slots) {
   if (id == run_.back() && model_.loss.isValid())
     reached[model_.loss.index()] = true;
   for (auto op = body.forward.rbegin(); op != body.forward.rend(); ++op)
-    if (reached[op->results[0].index()])
-      for (ops::ValueId operand : op->operands)
-        reached[operand.index()] = true;
+    for (ops::ValueId result : op->results)
+      if (reached[result.index()])
+        for (ops::ValueId operand : op->operands)
+          reached[operand.index()] = true;
   for (const ops::Port &port : body.inputs)
     if (reached[port.value.index()] && flow.wanted[port.value.index()])
       slots[port.slot.index()] = true;

@@ -64,6 +64,8 @@ std::string Printer::attributes(const ops::Op &op) const {
                op.kind == ops::OpKind::DropoutGrad;
   if (of.dropout > 0 && drops)
     text += fmt::format(" dropout {}", of.dropout);
+  for (std::size_t i = 0; i < of.offsets.size(); ++i)
+    text += fmt::format("{}{}", i ? ", " : " at ", of.offsets[i]);
   if (of.accumulated)
     text += " accumulated";
   if (of.unfused)

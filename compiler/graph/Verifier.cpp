@@ -221,9 +221,10 @@ void BodyCheck::checkWeights() {
     reached[graph_.model.loss.index()] = true;
   const std::vector<ops::Op> &forward = body_.forward.forward;
   for (auto op = forward.rbegin(); op != forward.rend(); ++op)
-    if (reached[op->results[0].index()])
-      for (ValueId id : op->operands)
-        reached[id.index()] = true;
+    for (ValueId result : op->results)
+      if (reached[result.index()])
+        for (ValueId id : op->operands)
+          reached[id.index()] = true;
   for (ValueId id : body_.forward.values.ids())
     if (reached[id.index()] && value(id).kind == ValueKind::Weight &&
         !known.count(value(id).weight))

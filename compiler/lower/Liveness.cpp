@@ -28,6 +28,21 @@ Bytes peakTransient(const LivenessRequest &request,
     for (ShardedValueId result : steps[i].step->results)
       lastRead[result.index()] = std::max(lastRead[result.index()], i);
   }
+  // A view is its operand, which lives as long.
+  const graph::Body &source = request.graph->graph->bodies[request.body];
+  auto isView = [&](const shard::Step &step) {
+    bool forward = step.phase == program::Phase::Forward;
+    return step.kind == shard::StepKind::Compute &&
+           classOf((forward ? source.forward.forward : source.backward)[step.op]
+                       .kind) == ops::OpClass::View;
+  };
+  for (std::size_t i = steps.size(); i-- > 0;)
+    if (isView(*steps[i].step))
+      for (ShardedValueId result : steps[i].step->results) {
+        ignored.insert(result);
+        std::size_t &last = lastRead[steps[i].step->operands[0].index()];
+        last = std::max(last, lastRead[result.index()]);
+      }
   std::vector<Bytes> freedAfter(steps.size());
   Bytes now, peak;
   for (std::size_t i = 0; i < steps.size(); ++i) {

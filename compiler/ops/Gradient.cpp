@@ -8,7 +8,9 @@ namespace {
 using Source = GradientSource;
 using program::Phase;
 
-Source outputGradient() { return {Source::Kind::OutputGradient, 0}; }
+Source outputGradient(std::size_t result = 0) {
+  return {Source::Kind::OutputGradient, result};
+}
 Source operand(std::size_t i) { return {Source::Kind::Operand, i}; }
 Source result(std::size_t i) { return {Source::Kind::Result, i}; }
 Source step(std::size_t i) { return {Source::Kind::Step, i}; }
@@ -47,6 +49,8 @@ private:
   void reduceTo(std::size_t target, Source source);
   void passTo(std::size_t target);
   void crossEntropy();
+  void split();
+  void concat();
   void user();
 
   const GradientRequest &request_;
@@ -283,6 +287,59 @@ void Differentiation::crossEntropy() {
        phaseFor(0)});
 }
 
+/// The parts' gradients are joined again.
+void Differentiation::split() {
+  if (!wanted(0))
+    return;
+  GradientOp op;
+  op.kind = OpKind::Concat;
+  op.targets = {0};
+  op.phase = phaseFor(0);
+  ResultRule rule{dims(0), {}};
+  for (std::size_t r = 0; r < request_.resultDims.size(); ++r) {
+    if (!request_.arrived[r])
+      continue;
+    OperandUse use = mapAll(request_.resultDims[r]);
+    const OperandUse &forward = op_.rules[r].operands[0];
+    for (std::size_t d = 0; d < use.dims.size(); ++d)
+      if (forward.dims[d].role == Role::Gather)
+        use.dims[d] = gathered(use.dims[d].dim);
+    op.operands.push_back(outputGradient(r));
+    op.offsets.push_back(op_.attributes.offsets[r]);
+    rule.operands.push_back(std::move(use));
+  }
+  op.rules = {std::move(rule)};
+  out_.ops.push_back(std::move(op));
+}
+
+/// Each operand's part of the gradient, summed where it was broadcast.
+void Differentiation::concat() {
+  for (std::size_t i = 0; i < request_.operandDims.size(); ++i) {
+    if (!wanted(i))
+      continue;
+    Dims part = resultDims();
+    part.back() = dims(i).back();
+    bool isOwn = sameSet(dims(i), part) && !request_.isWeight[i];
+    GradientOp op;
+    op.kind = OpKind::Split;
+    op.operands = {outputGradient()};
+    op.phase = phaseFor(i);
+    op.offsets = {op_.attributes.offsets[i]};
+    OperandUse use = mapAll(resultDims());
+    use.dims.back() = gathered(resultDims().back());
+    if (isOwn)
+      op.targets = {i};
+    op.rules = {{isOwn ? dims(i) : part, {use}}};
+    out_.ops.push_back(std::move(op));
+    if (!isOwn)
+      out_.ops.push_back({OpKind::ReduceSum,
+                          {step(out_.ops.size() - 1)},
+                          {i},
+                          {{dims(i), {mapInto(part, dims(i))}}},
+                          phaseFor(i)});
+  }
+}
+
 /// Nothing is known of the formula: a dimension needed whole stays so, a
 /// dimension the gradient lacks is summed over.
 void Differentiation::user() {
@@ -363,6 +420,12 @@ Gradient Differentiation::run() {
     break;
   case OpKind::CrossEntropy:
     crossEntropy();
+    break;
+  case OpKind::Split:
+    split();
+    break;
+  case OpKind::Concat:
+    concat();
     break;
   case OpKind::User:
     user();

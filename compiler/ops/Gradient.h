@@ -9,7 +9,7 @@ namespace planc::ops {
 /// An operand of a gradient operator, as the forward operator sees it.
 struct GradientSource {
   enum class Kind : std::uint8_t {
-    OutputGradient, ///< of the forward's first result
+    OutputGradient, ///< of the forward's result
     Operand,        ///< the forward's
     Result,         ///< the forward's
     Step,           ///< the result of an earlier gradient operator of this list
@@ -23,8 +23,9 @@ struct GradientOp {
   OpKind kind = OpKind::Add;
   std::vector<GradientSource> operands;
   std::vector<std::size_t> targets;
-  std::vector<ResultRule> rules; ///< one a target, or one
+  std::vector<ResultRule> rules;          ///< one a target, or one
   program::Phase phase = program::Phase::InputGradient;
+  std::vector<std::int64_t> offsets = {}; ///< split, concat
 };
 
 struct Gradient {
@@ -37,6 +38,9 @@ struct GradientRequest {
   const UserOp *userOp = nullptr; ///< OpKind::User
   std::vector<Dims> operandDims, resultDims;
   std::vector<bool> isWeight, wanted; ///< one an operand
+  /// Results whose gradient there is; a missing one is zero. Only split has
+  /// several results with gradients.
+  std::vector<bool> arrived;
 };
 
 /// Forward kinds only.

@@ -186,6 +186,10 @@ Inferred Inference::run() {
     return broadcast();
   case OpKind::CrossEntropy:
     return crossEntropy();
+  case OpKind::Split:
+    return split();
+  case OpKind::Concat:
+    return concat();
   case OpKind::User:
     return user();
   case OpKind::EmbedGrad:

@@ -38,15 +38,20 @@ struct InferredResult {
 
 struct Inferred {
   std::vector<InferredResult> results;
+  std::vector<std::int64_t> offsets; ///< Attributes::offsets
   std::optional<ShapeError> error;
 };
 
 /// `over`: for a product of two activations, the dimensions contracted.
+/// `along`: split: the dimension that is split; concat: the one that is made.
+/// `parts`: split: what stands in its place, one a result.
 struct InferRequest {
   OpKind kind = OpKind::Add;
   const Attributes *attributes = nullptr;
   std::vector<OperandShape> operands;
   Dims over;
+  DimId along;
+  Dims parts;
   const UserOp *userOp = nullptr; ///< OpKind::User
 };
 

@@ -1,6 +1,6 @@
 // The class behind inferShapes: one method a family of operators. Infer.cpp has
 // what is common and the elementwise and row operators, InferProducts.cpp the
-// products, lookups and attention.
+// products, lookups and attention, InferParts.cpp what cuts and joins tensors.
 #pragma once
 
 #include "compiler/ops/Infer.h"
@@ -37,6 +37,8 @@ private:
   std::optional<Inferred> checkAttention() const;
   ResultRule attentionRule(const Dims &result) const;
   DimId keysOf(DimId seq);
+  Inferred split() const;
+  Inferred concat() const;
   Inferred norm(std::size_t parameters) const;
   Inferred rows() const;
   Inferred unary() const;

@@ -64,6 +64,9 @@ struct Value {
   Dims dims;
   Precision precision = Precision::Bf16; ///< set by compiler/graph
   ValueKind kind = ValueKind::Activation;
+  /// Set by compiler/graph: memory holds one of this many pieces at a time,
+  /// each made and used up before the next (the logits of a fused linear loss).
+  std::int64_t chunks = 1;
   WeightId weight; ///< Weight, WeightGradient
   OriginId origin;
 };
@@ -102,6 +105,10 @@ struct Attributes {
   std::optional<std::int64_t>
       window;         ///< attention looks back this many positions
   double dropout = 0; ///< attention and dropout: probability
+  double softCap = 0; ///< attention: scores are capped softly here; 0: not
+  /// split: where each result begins along the dimension that is split; concat:
+  /// where each operand begins along the one that is made.
+  std::vector<std::int64_t> offsets;
   UserOpId userOp;
   /// Set by compiler/graph. `unfused`: attention, norms and the loss as
   /// separate launches that pass their intermediates through memory. `compute`:
@@ -109,9 +116,12 @@ struct Attributes {
   /// wider.
   /// `accumulated`: an Add of matrix products, each of which adds itself to the
   /// ones before in its epilogue.
+  /// `document`: packed sequences hold documents of this many positions, and
+  /// attention stays inside them.
   bool unfused = false;
   bool accumulated = false;
   std::optional<Precision> compute;
+  std::optional<std::int64_t> document;
 };
 
 struct Op {

@@ -294,6 +294,8 @@ Work Counting::run() {
     embedGrad();
   else if (op_.kind == OpKind::User || op_.kind == OpKind::UserGrad)
     user();
+  else if (classOf(op_.kind) == OpClass::View)
+    work_.kernels = 0;
   else if (op_.attributes.accumulated)
     accumulation();
   else if (op_.attributes.unfused && (op_.kind == OpKind::CrossEntropy ||

@@ -286,9 +286,11 @@ void addDims(std::string &key, const ops::Dims &dims) {
 
 void addOp(std::string &key, const ops::Op &op) {
   const ops::Attributes &a = op.attributes;
-  key += fmt::format("{} {} {} {} {} {}", static_cast<int>(op.kind), op.name,
-                     a.causal, a.window.value_or(-1), a.dropout,
+  key += fmt::format("{} {} {} {} {} {} {}", static_cast<int>(op.kind), op.name,
+                     a.causal, a.window.value_or(-1), a.dropout, a.softCap,
                      a.userOp.isValid() ? std::int64_t(a.userOp.index()) : -1);
+  for (std::int64_t offset : a.offsets)
+    key += fmt::format(" at {}", offset);
   for (ops::ValueId value : op.operands)
     key += fmt::format(" {}", value.index());
   key += ':';

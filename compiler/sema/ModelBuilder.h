@@ -73,6 +73,8 @@ private:
     ops::Attributes attributes;
     std::vector<Tensor> operands;
     ops::Dims over;
+    ops::DimId along; ///< split, concat
+    ops::Dims parts;  ///< split
     const ops::UserOp *userOp = nullptr;
     std::string name; ///< local; empty: after the weight or the kind
     source::SourceSpan span;
@@ -150,7 +152,18 @@ private:
   void addTargets(OperatorCall &call);
   bool count(source::SourceSpan span);
   Value apply(OperatorCall call);
+  std::vector<Tensor> applyAll(OperatorCall call);
   void reportShape(const OperatorCall &call, const ops::ShapeError &error);
+
+  // ModelParts.cpp: split and concat.
+  Value callSplit(const ast::CallExpr &call);
+  Value callConcat(const ast::CallExpr &call);
+  bool readTensors(const ast::CallExpr &call, OperatorCall &out);
+  std::optional<ops::DimId> readAlong(const ast::CallExpr &call);
+  bool readSizes(const ast::CallExpr &call, OperatorCall &out);
+  bool refuseData(ops::DimId dim, source::SourceSpan span);
+  std::optional<ops::DimId> makeDimension(const ast::Name &name,
+                                          std::int64_t size);
 
   // ModelBlocks.cpp.
   Value callBlock(const ast::BlockDecl &block, const FileScope &home,

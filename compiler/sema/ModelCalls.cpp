@@ -30,8 +30,13 @@ Value ModelBuilder::callTensor(const ast::CallExpr &call) {
   if (const OperatorName *op = findOperator(name)) {
     if (op->kind)
       return callOperator(call, *op->kind);
-    emitter.report(call.callee.span, Kind::Unsupported,
-                   "planc does not know the cost of `{}` yet", name);
+    auto builder = emitter.report(call.callee.span, Kind::Unsupported,
+                                  "planc does not know the cost of `{}` yet",
+                                  name);
+    if (name == "conv")
+      std::move(builder).help(
+          "a convolution over patches that do not overlap is `matmul(images, "
+          "w[pixels, hidden])` of `input images[batch, patches, pixels]`");
     return Poison();
   }
   std::vector<std::string_view> names = scope_->file->names();
@@ -47,6 +52,10 @@ Value ModelBuilder::callTensor(const ast::CallExpr &call) {
 // --- operators ---------------------------------------------------------------
 
 Value ModelBuilder::callOperator(const ast::CallExpr &call, OpKind kind) {
+  if (kind == OpKind::Split)
+    return callSplit(call);
+  if (kind == OpKind::Concat)
+    return callConcat(call);
   OperatorCall out;
   out.kind = kind;
   out.span = call.span;
@@ -253,12 +262,20 @@ bool ModelBuilder::count(SourceSpan span) {
 }
 
 Value ModelBuilder::apply(OperatorCall call) {
+  std::vector<Tensor> results = applyAll(std::move(call));
+  return results.empty() ? Value() : Value(results.front());
+}
+
+/// One tensor a result; none after a report.
+std::vector<Tensor> ModelBuilder::applyAll(OperatorCall call) {
   if (!count(call.span))
-    return Poison();
+    return {};
   ops::InferRequest request;
   request.kind = call.kind;
   request.attributes = &call.attributes;
   request.over = call.over;
+  request.along = call.along;
+  request.parts = call.parts;
   request.userOp = call.userOp;
   ops::Op op;
   for (const Tensor &tensor : call.operands) {
@@ -275,7 +292,7 @@ Value ModelBuilder::apply(OperatorCall call) {
   ops::Inferred inferred = ops::inferShapes(request, model_.dims);
   if (inferred.error) {
     reportShape(call, *inferred.error);
-    return Poison();
+    return {};
   }
   std::string local = call.name.empty() && op.name.empty()
                           ? localName(ops::toString(call.kind))
@@ -289,6 +306,7 @@ Value ModelBuilder::apply(OperatorCall call) {
   op.name = unique;
   op.kind = call.kind;
   op.attributes = call.attributes;
+  op.attributes.offsets = inferred.offsets;
   op.origin = elaboration_.origin(call.span, origin_);
   for (ops::InferredResult &result : inferred.results) {
     ops::Value value;
@@ -300,7 +318,9 @@ Value ModelBuilder::apply(OperatorCall call) {
     op.results.push_back(addValue(op.name + "." + suffix, std::move(value)));
     op.rules.push_back(std::move(result.rule));
   }
-  Tensor out{*current_, op.results.front(), {}};
+  std::vector<Tensor> out;
+  for (ops::ValueId result : op.results)
+    out.push_back({*current_, result, {}});
   current().body.forward.push_back(std::move(op));
   return out;
 }

@@ -28,8 +28,7 @@ constexpr OperatorName kOperators[] = {
 #include "compiler/ops/OpKinds.def"
     // Known by name, not supported yet.
     {"dispatch", std::nullopt}, {"combine", std::nullopt},
-    {"conv", std::nullopt},     {"split", std::nullopt},
-    {"concat", std::nullopt},
+    {"conv", std::nullopt},
 };
 
 bool contains(std::span<const std::string_view> list, std::string_view text) {

@@ -73,11 +73,12 @@ public:
   std::vector<ValueId> results(OpKind kind, const std::string &name,
                                const std::vector<ValueId> &operands,
                                const Attributes &attributes = {},
-                               const Dims &over = {}) {
+                               const Dims &over = {}, DimId along = {}) {
     InferRequest request;
     request.kind = kind;
     request.attributes = &attributes;
-    request.over = over;
+    request.over = request.parts = over;
+    request.along = along;
     if (kind == OpKind::User)
       request.userOp = &model.userOps[attributes.userOp];
     for (ValueId operand : operands) {
@@ -96,6 +97,7 @@ public:
     Op op;
     op.kind = kind;
     op.attributes = attributes;
+    op.attributes.offsets = inferred.offsets;
     op.name = iterations_ == 1 ? name : here().name + "." + name;
     op.operands = operands;
     for (const InferredResult &result : inferred.results) {
@@ -111,6 +113,14 @@ public:
              const std::vector<ValueId> &operands,
              const Attributes &attributes = {}, const Dims &over = {}) {
     return results(kind, name, operands, attributes, over).front();
+  }
+  std::vector<ValueId> split(const std::string &name, ValueId x, DimId along,
+                             const Dims &parts) {
+    return results(OpKind::Split, name, {x}, {}, parts, along);
+  }
+  ValueId concat(const std::string &name, const std::vector<ValueId> &parts,
+                 DimId along) {
+    return results(OpKind::Concat, name, parts, {}, {}, along).front();
   }
   ValueId matmul(const std::string &name, ValueId x, const std::string &w,
                  const Dims &dims) {
@@ -278,6 +288,80 @@ inline Model gptLike(const Sizes &sizes = {}) {
   ValueId logits = sizes.tied
                        ? b.matmul("logits", f, "table", {n.vocab, n.hidden})
                        : b.matmul("logits", f, "output", {n.hidden, n.vocab});
+  b.model.loss = b.op(OpKind::CrossEntropy, "loss", {logits, wanted});
+  return std::move(b.model);
+}
+
+/// The attention of DeepSeek: q through a low rank, k and v through a latent
+/// that all heads share, and a part of k with positions that they share too.
+/// Its feed-forward makes gate and up at once and splits them.
+inline Model latentLike(const Sizes &sizes = {}) {
+  Builder b;
+  b.model.name = "latent";
+  detail::Names n = detail::declare(b, sizes);
+  auto sized = [&](const char *name, std::int64_t size) {
+    return b.dim(name, size);
+  };
+  DimId lora = sized("q_lora", 4), latent = sized("kv_lora", 2),
+        nope = sized("nope", 2), rope = sized("rope_size", 2),
+        qk = sized("qk_size", 4), value = sized("v_size", 4),
+        down = sized("kv_down", 4), up = sized("kv_up", 6),
+        wide = sized("wide", 2 * sizes.ffn);
+  SlotId tokens = b.slot("tokens", {n.batch, n.seq}, true);
+  SlotId targets = b.slot("targets", {n.batch, n.seq}, true);
+  SlotId carried = b.slot("x", {n.batch, n.seq, n.hidden});
+
+  b.body("embed");
+  ValueId looked = b.input(tokens);
+  b.output(carried, b.op(OpKind::Embed, "x",
+                         {looked, b.weight("table", {n.vocab, n.hidden})}));
+
+  b.body("decoder", sizes.layers);
+  Attributes causal;
+  causal.causal = true;
+  causal.window = sizes.window;
+  ValueId x = b.input(carried);
+  ValueId h = b.op(OpKind::RmsNorm, "h", {x, b.weight("norm1", {n.hidden})});
+  ValueId low = b.op(OpKind::RmsNorm, "low",
+                     {b.matmul("q_down", h, "wq_down", {n.hidden, lora}),
+                      b.weight("q_norm", {lora})});
+  auto q =
+      b.split("q_parts", b.matmul("q_all", low, "wq_up", {lora, n.heads, qk}),
+              qk, {nope, rope});
+  ValueId query =
+      b.concat("q", {q[0], b.op(OpKind::Rope, "q_rope", {q[1]})}, qk);
+  auto kv =
+      b.split("kv_parts", b.matmul("kv_down", h, "wkv_down", {n.hidden, down}),
+              down, {latent, rope});
+  ValueId c =
+      b.op(OpKind::RmsNorm, "c", {kv[0], b.weight("kv_norm", {latent})});
+  auto parts =
+      b.split("k_parts", b.matmul("kv_up", c, "wkv_up", {latent, n.heads, up}),
+              up, {nope, value});
+  ValueId key =
+      b.concat("k", {parts[0], b.op(OpKind::Rope, "k_rope", {kv[1]})}, qk);
+  ValueId a =
+      b.op(OpKind::Attention, "attention", {query, key, parts[1]}, causal);
+  ValueId y = b.op(OpKind::Add, "y",
+                   {x, b.matmul("o", a, "wo", {n.heads, value, n.hidden})});
+  ValueId g = b.op(OpKind::RmsNorm, "g", {y, b.weight("norm2", {n.hidden})});
+  auto two = b.split("two", b.matmul("gate_up", g, "gate_up", {n.hidden, wide}),
+                     wide, {n.ffn, n.ffn});
+  ValueId u =
+      b.op(OpKind::Mul, "u", {b.op(OpKind::Silu, "silu", {two[0]}), two[1]});
+  b.output(carried, b.op(OpKind::Add, "x_out",
+                         {y, b.matmul("down", u, "down", {n.ffn, n.hidden})}));
+
+  b.body("head");
+  ValueId last = b.input(carried);
+  ValueId wanted = b.input(targets);
+  // A part that nobody reads: its gradient is zero.
+  auto used = b.split(
+      "used", b.op(OpKind::RmsNorm, "f", {last, b.weight("norm", {n.hidden})}),
+      n.hidden,
+      {sized("kept", sizes.hidden / 2), sized("unread", sizes.hidden / 2)});
+  ValueId logits = b.matmul("logits", used[0], "output",
+                            {b.here().values[used[0]].dims.back(), n.vocab});
   b.model.loss = b.op(OpKind::CrossEntropy, "loss", {logits, wanted});
   return std::move(b.model);
 }

@@ -10,7 +10,7 @@ using namespace planc::oracle;
 
 namespace {
 
-constexpr std::uint32_t kSeeds = 300;
+constexpr std::uint32_t kSeeds = 400;
 
 double lossWith(const graph::OpGraph &graph, Inputs inputs,
                 const Parameter &parameter, std::size_t element, double step) {

@@ -405,6 +405,62 @@ void crossEntropyGrad(const KernelCall &call) {
   });
 }
 
+/// The place in an operand of an element of the result; what the operator reads
+/// whole stands at `whole`.
+std::vector<int> placeIn(const ops::OperandUse &use, const ops::Dims &dims,
+                         const std::vector<int> &at, int whole) {
+  std::vector<int> out;
+  for (const ops::DimUse &each : use.dims) {
+    auto found = std::find(dims.begin(), dims.end(), each.as);
+    out.push_back(each.role == Role::Map
+                      ? at[static_cast<std::size_t>(found - dims.begin())]
+                      : whole);
+  }
+  return out;
+}
+
+/// Where the dimension stands that no operand maps.
+std::size_t joinedAt(const ops::ResultRule &rule) {
+  for (std::size_t d = 0; d < rule.dims.size(); ++d) {
+    bool mapped = false;
+    for (const ops::OperandUse &use : rule.operands)
+      for (const ops::DimUse &each : use.dims)
+        mapped = mapped || (each.role == Role::Map && each.as == rule.dims[d]);
+    if (!mapped)
+      return d;
+  }
+  complain("nothing is joined");
+  return 0;
+}
+
+void split(const KernelCall &call) {
+  for (std::size_t r = 0; r < call.results.size(); ++r) {
+    const ops::ResultRule &rule = call.op->rules[r];
+    std::size_t joined = joinedAt(rule);
+    int from = static_cast<int>(call.op->attributes.offsets[r]);
+    call.results[r]->forEach([&](const std::vector<int> &at, double &out) {
+      out = call.operands[0]->get(
+          placeIn(rule.operands[0], rule.dims, at, from + at[joined]));
+    });
+  }
+}
+
+/// What no operand gives is zero.
+void concat(const KernelCall &call) {
+  const ops::ResultRule &rule = call.op->rules[0];
+  std::size_t joined = joinedAt(rule);
+  call.results[0]->forEach([&](const std::vector<int> &at, double &out) {
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const ops::OperandUse &use = rule.operands[i];
+      int place = at[joined] - static_cast<int>(call.op->attributes.offsets[i]);
+      for (std::size_t d = 0; d < use.dims.size(); ++d)
+        if (use.dims[d].role == Role::Gather && place >= 0 &&
+            place < call.operands[i]->whole[d])
+          out = call.operands[i]->get(placeIn(use, rule.dims, at, place));
+    }
+  });
+}
+
 void dropout(const KernelCall &call) {
   double p = call.op->attributes.dropout;
   if (p <= 0) {
@@ -490,6 +546,10 @@ void runKernel(const KernelCall &call) {
   case OpKind::DropoutGrad:
     return pointwise(call,
                      [&](const Values &v) { return v[0] * v[1] * keptScale; });
+  case OpKind::Split:
+    return split(call);
+  case OpKind::Concat:
+    return concat(call);
   case OpKind::CrossEntropy:
     return crossEntropy(call);
   case OpKind::CrossEntropyGrad:

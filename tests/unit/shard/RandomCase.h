@@ -58,12 +58,14 @@ private:
     sizes.vocab = 8;
     if (chance(30))
       sizes.window = 3;
-    std::uint32_t which = below(3);
+    std::uint32_t which = below(4);
     sizes.keyHeads = which == 0 ? 4 : oneOf<std::int64_t>({1, 2, 2, 4});
     if (which == 1)
       return ops::tiny::llamaLike(sizes);
     if (which == 2)
       return OddModel(sizes).build();
+    if (which == 3)
+      return ops::tiny::latentLike(sizes);
     sizes.tied = chance(50);
     sizes.dropout = chance(50) ? 0.25 : 0;
     return ops::tiny::gptLike(sizes);
@@ -94,6 +96,9 @@ private:
            {}});
     std::vector<std::string> all = {"batch",  "seq",   "heads",    "ffn",
                                     "hidden", "vocab", "head_size"};
+    if (chance(30))
+      all.insert(all.end(),
+                 {"kv_lora", "rope_size", "qk_size", "v_size", "wide", "nope"});
     std::shuffle(all.begin(), all.end(), random_);
     all.resize(1 + below(5));
     auto heads = std::find(all.begin(), all.end(), "heads");
