@@ -43,9 +43,8 @@ std::optional<Inferred> Inference::expectCount(std::size_t low,
 
 Inferred Inference::norm(std::size_t parameters) const {
   std::size_t count = request_.operands.size();
-  if (count != 1)
-    if (auto error = expectCount(1 + parameters, 1 + parameters))
-      return *error;
+  if (auto error = expectCount(1, 1 + parameters))
+    return *error;
   const Dims &x = dimsOf(0);
   if (x.empty())
     return fail(ErrorKind::Missing, 0, "found no dimension to normalise over");

@@ -17,6 +17,7 @@ using diag::Kind;
 using hardware::Accelerator;
 using hardware::Cluster;
 using hardware::Level;
+using hardware::Wiring;
 
 namespace {
 
@@ -33,7 +34,8 @@ Bounds boundsOf(std::string_view name, double neutral, std::string_view help) {
     bounds.dimension = kBytes;
   if (name.find("efficiency") != std::string_view::npos) {
     bounds.most = 1;
-    bounds.excludesLeast = neutral > 0; // else 0 says that there is none
+    // Of a kernel 0 says that there is none.
+    bounds.excludesLeast = neutral > 0 && name.substr(0, 5) != "flash";
   }
   if (name == "tile_rows" || name == "tile_columns")
     bounds.least = 1;
@@ -56,6 +58,8 @@ private:
   bool readAccelerator(const ast::Field &field, Cluster &out);
   bool readFailures(const ast::Field &field, Cluster &out);
   std::optional<Level> buildLevel(const ast::Level &level);
+  FieldReader flag(std::string_view name, bool &out);
+  bool checkWiring(const ast::ClusterDecl &decl, const Cluster &cluster);
   bool require(std::span<const ast::Field> fields, std::string_view name,
                const ast::Name &where);
   bool checkWhole(const ast::ClusterDecl &decl, const Cluster &cluster);
@@ -223,27 +227,33 @@ bool ClusterBuilder::readFailures(const ast::Field &field, Cluster &out) {
   return true;
 }
 
+FieldReader ClusterBuilder::flag(std::string_view name, bool &out) {
+  return {name, [this, name, &out](const ast::Field &field) {
+            const ast::Expr *value = singleValue(elaboration_, field);
+            auto on =
+                value ? evaluator_.boolean(*value, fmt::format("`{}`", name))
+                      : std::optional<bool>();
+            out = on.value_or(out);
+            return on.has_value();
+          }};
+}
+
 std::optional<Level> ClusterBuilder::buildLevel(const ast::Level &level) {
   Level out;
   out.name = std::string(level.name.text);
   std::string where = fmt::format("the level `{}`", out.name);
   auto size = evaluator_.atLeast(*level.size, where, 1);
   double link = 0, latency = 0;
+  bool isTorus = false, isFullMesh = false;
   std::vector<FieldReader> readers = {
       number("link", link, {kByteRate, 1}),
       number("latency", latency, {kSeconds, 0, 1e6}),
-      {"in_network_reduction",
-       [&](const ast::Field &f) {
-         const ast::Expr *value = singleValue(elaboration_, f);
-         auto on = value ? evaluator_.boolean(*value, "`in_network_reduction`")
-                         : std::optional<bool>();
-         out.inNetworkReduction = on.value_or(false);
-         return on.has_value();
-       }},
+      flag("in_network_reduction", out.inNetworkReduction),
+      flag("torus", isTorus),
+      flag("full_mesh", isFullMesh),
       number("oversubscription", out.oversubscription, {kNoDimension, 1, 1e6}),
       unsupported("rails"),
       unsupported("algorithms"),
-      unsupported("torus"),
       unsupported("jitter"),
 #define PLANC_LEVEL_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                      \
   number(NAME, out.constants.MEMBER, boundsOf(NAME, DEFAULT, HELP)),
@@ -253,7 +263,15 @@ std::optional<Level> ClusterBuilder::buildLevel(const ast::Level &level) {
   isSound = require(level.fields, "link", level.name) && isSound;
   if (!isSound || !size)
     return std::nullopt;
+  if (isTorus && isFullMesh) {
+    emitter().report(level.name.span, Kind::ValueOutOfRange,
+                     "the level `{}` is a torus and a full mesh", out.name);
+    return std::nullopt;
+  }
   out.of = *size;
+  out.wiring = isTorus      ? Wiring::Torus
+               : isFullMesh ? Wiring::FullMesh
+                            : Wiring::Switched;
   out.link = ByteRate(whole(link));
   constexpr double kPicoseconds = 1e12;
   out.latency = Duration(whole(latency * kPicoseconds));
@@ -300,9 +318,42 @@ std::optional<Cluster> ClusterBuilder::build(const ast::ClusterDecl &decl) {
   out.reserve = Bytes(whole(reserve));
   constexpr double kSecondsPerHour = 3600;
   out.pricePerHour = pricePerSecond * kSecondsPerHour;
-  if (!isSound || !checkWhole(decl, out))
+  if (!isSound || !checkWhole(decl, out) || !checkWiring(decl, out))
     return std::nullopt;
   return out;
+}
+
+/// A torus is made of the innermost levels, a full mesh of accelerators;
+/// neither has a switch that sums or that is shared.
+bool ClusterBuilder::checkWiring(const ast::ClusterDecl &decl,
+                                 const Cluster &cluster) {
+  for (std::size_t l = 0; l < cluster.levels.size(); ++l) {
+    const Level &level = cluster.levels[l];
+    if (level.wiring == Wiring::Switched)
+      continue;
+    const char *word = level.wiring == Wiring::Torus ? "torus" : "full_mesh";
+    const ast::Name &name = decl.levels[l].name;
+    if (level.inNetworkReduction || level.oversubscription > 1) {
+      emitter()
+          .report(name.span, Kind::ValueOutOfRange,
+                  "the level `{}` is a `{}` and says what a switch does",
+                  level.name, word)
+          .help("leave out `in_network_reduction` and `oversubscription`");
+      return false;
+    }
+    const bool isInside =
+        level.wiring == Wiring::Torus ? l < cluster.torusLevels() : l == 0;
+    if (!isInside) {
+      emitter()
+          .report(name.span, Kind::Unsupported,
+                  "`{}` on the level `{}`, which has the level `{}` inside it",
+                  word, level.name, cluster.levels[l - 1].name)
+          .help("the dimensions of a torus come first, a full mesh is the "
+                "innermost level");
+      return false;
+    }
+  }
+  return true;
 }
 
 bool ClusterBuilder::checkWhole(const ast::ClusterDecl &decl,

@@ -77,6 +77,7 @@ private:
     ops::Dims parts;  ///< split
     const ops::UserOp *userOp = nullptr;
     std::string name; ///< local; empty: after the weight or the kind
+    bool hasGain = true, hasBias = true; ///< of a norm
     source::SourceSpan span;
     std::vector<source::SourceSpan> operandSpans;
   };

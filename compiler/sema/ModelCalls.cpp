@@ -128,6 +128,11 @@ bool ModelBuilder::readOption(const ast::CallExpr &call,
   case OpKind::LayerNorm:
     if (name == "epsilon")
       return evaluator().quantity(value, "`epsilon`", kNoDimension).has_value();
+    if (name == "gain" || (name == "bias" && out.kind == OpKind::LayerNorm)) {
+      auto has = evaluator().boolean(value, fmt::format("`{}`", name));
+      (name == "gain" ? out.hasGain : out.hasBias) = has.value_or(true);
+      return has.has_value();
+    }
     break;
   default:
     break;
@@ -193,7 +198,8 @@ bool ModelBuilder::readOver(const ast::Expr &expr, OperatorCall &out) {
   return true;
 }
 
-/// A norm has its gain, and a layer_norm its bias, over what it normalises.
+/// A norm has its gain, and a layer_norm its bias, over what it normalises,
+/// unless the call leaves them out; without a gain there is no bias.
 void ModelBuilder::addNormWeights(OperatorCall &call) {
   bool isRms = call.kind == OpKind::RmsNorm;
   if (!isRms && call.kind != OpKind::LayerNorm)
@@ -207,6 +213,10 @@ void ModelBuilder::addNormWeights(OperatorCall &call) {
     names = {call.name};
   else
     names = {call.name + ".gain", call.name + ".bias"};
+  if (!call.hasBias && !isRms)
+    names.pop_back();
+  if (!call.hasGain)
+    names.clear();
   for (const std::string &name : names) {
     call.operands.push_back({0, {}, makeWeight(name, last, 0, call.span)});
     call.operandSpans.push_back(call.span);

@@ -161,10 +161,14 @@ void Printer::printCluster() {
   line("cluster {}: {} accelerators, {} taken, {} left over", cluster.name,
        cluster.size(), module_.accelerators, module_.leftOver);
   for (const hardware::Level &level : cluster.levels) {
-    line("  level {} of {}: link {} B/s, latency {} ps, oversubscription {}{}",
-         level.name, level.of, level.link.value, level.latency.value,
-         level.oversubscription,
-         level.inNetworkReduction ? ", in-network reduction" : "");
+    line(
+        "  level {} of {}: link {} B/s, latency {} ps, oversubscription {}{}{}",
+        level.name, level.of, level.link.value, level.latency.value,
+        level.oversubscription,
+        level.inNetworkReduction ? ", in-network reduction" : "",
+        level.wiring == hardware::Wiring::Torus      ? ", torus"
+        : level.wiring == hardware::Wiring::FullMesh ? ", full mesh"
+                                                     : "");
 #define PLANC_LEVEL_CONSTANT(MEMBER, NAME, DEFAULT, HELP)                      \
   line("    {} {:.9g}", NAME, level.constants.MEMBER);
 #include "runtime/hardware/Constants.def"

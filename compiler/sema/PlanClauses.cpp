@@ -214,9 +214,10 @@ bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
                                        : AttentionKernel::Unfused;
   const hardware::Accelerator &accelerator = request_.cluster->accelerator;
   double efficiency =
-      *known == "flash3"  ? accelerator.constants.flash3Efficiency
-      : *known == "cudnn" ? accelerator.constants.cudnnEfficiency
-                          : 1;
+      *known == "flash3"   ? accelerator.constants.flash3Efficiency
+      : *known == "cudnn"  ? accelerator.constants.cudnnEfficiency
+      : *known == "flash2" ? accelerator.constants.flash2Efficiency
+                           : 1;
   if (efficiency > 0)
     return true;
   elaboration_.emitter()
@@ -228,9 +229,12 @@ bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
 
 /// The newest the accelerator has.
 void PlanBuilder::chooseKernel() {
-  bool hasFlash3 = request_.cluster->accelerator.constants.flash3Efficiency > 0;
+  const auto &constants = request_.cluster->accelerator.constants;
   plan_.kernels.attention =
-      hasFlash3 ? AttentionKernel::Flash3 : AttentionKernel::Flash2;
+      constants.flash3Efficiency > 0   ? AttentionKernel::Flash3
+      : constants.cudnnEfficiency > 0  ? AttentionKernel::Cudnn
+      : constants.flash2Efficiency > 0 ? AttentionKernel::Flash2
+                                       : AttentionKernel::Unfused;
 }
 
 // --- overlap and bucket ------------------------------------------------------

@@ -1,21 +1,17 @@
 #include "runtime/cost/CollectiveCost.h"
 
+#include "runtime/cost/CollectiveParts.h"
+
 #include <algorithm>
 #include <cmath>
 
 namespace planc::cost {
 
-using hardware::GroupShape;
+using hardware::Wiring;
 using program::InstructionKind;
 using program::Message;
 
 namespace {
-
-/// Phases a collective is made of: all-reduce is a reduce-scatter and an
-/// all-gather.
-double phases(InstructionKind kind) {
-  return kind == InstructionKind::AllReduce ? 2 : 1;
-}
 
 /// Share of the link a logarithmic gather or scatter reaches of what a ring
 /// does: the weight of PAT in NCCL 2.30's tuning model (src/graph/tuning.cc).
@@ -53,37 +49,19 @@ double steps(std::int64_t n) { return std::ceil(std::log2(n)); }
 constexpr Algorithm kCandidates[] = {
     Algorithm::Ring,   Algorithm::Tree,      Algorithm::Hierarchical,
     Algorithm::Direct, Algorithm::InNetwork, Algorithm::PointToPoint,
+    Algorithm::Torus,
 };
 
 } // namespace
 
-/// Per accelerator: bytes on its link of each level, and the seconds they take.
-/// Levels that work at the same time take the longest of them, phases that
-/// follow each other add up.
-struct CollectiveCosts::Traffic {
-  Algorithm algorithm = Algorithm::None;
-  std::vector<double> bytes;
-  double latency = 0, busy = 0, sent = 0;
-};
-
-struct CollectiveCosts::Request {
-  InstructionKind kind = InstructionKind::AllReduce;
-  double bytes = 0;
-  GroupShape shape;
-  double members = 1;
-  std::size_t outermost = 0;
-
-  double at(std::size_t level) const {
-    return static_cast<double>(shape.perLevel[level]);
-  }
-  double below(std::size_t level) const {
-    return static_cast<double>(shape.membersBelow(level));
-  }
-};
-
-double CollectiveCosts::rate(std::size_t level, double efficiency) const {
+double CollectiveCosts::rate(const Request &r, std::size_t level,
+                             double efficiency) const {
   const hardware::Level &l = cluster_.levels[level];
-  return l.link.toDouble() * efficiency / l.oversubscription;
+  // In a full mesh of n, a member has n - 1 links, but one to send over to one.
+  const double links = l.wiring == Wiring::FullMesh && !isTransfer(r.kind)
+                           ? std::max(1.0, r.at(level) - 1)
+                           : 1;
+  return l.link.toDouble() * efficiency * links / l.oversubscription;
 }
 
 double CollectiveCosts::latencySeconds(std::size_t level) const {
@@ -92,9 +70,10 @@ double CollectiveCosts::latencySeconds(std::size_t level) const {
 
 void CollectiveCosts::crossing(Traffic &traffic, std::size_t level,
                                double bytes) const {
-  if (level == 0)
-    traffic.bytes[0] += bytes;
-  for (std::size_t l = 1; l <= level; ++l)
+  traffic.bytes[level] += bytes;
+  const std::size_t innermost =
+      std::max<std::size_t>(1, cluster_.torusLevels());
+  for (std::size_t l = innermost; l < level; ++l)
     traffic.bytes[l] += bytes;
 }
 
@@ -115,9 +94,9 @@ CollectiveCosts::Traffic CollectiveCosts::ring(const Request &r) const {
     const double adapter = l == 0 ? volume : volume / r.below(1);
     const double half = level.constants.messageHalf;
     const double efficiency = level.constants.efficiency;
-    t.busy =
-        std::max({t.busy, (shared + half) / rate(l, efficiency),
-                  (adapter + half) / (level.link.toDouble() * efficiency)});
+    t.busy = std::max(
+        {t.busy, (shared + half) / rate(r, l, efficiency),
+         (adapter + half) / (rate(r, l, efficiency) * level.oversubscription)});
     t.bytes[l] = shared;
   }
   t.sent = volume;
@@ -147,7 +126,7 @@ CollectiveCosts::Traffic CollectiveCosts::tree(const Request &r) const {
     const double bytes = volume / (l == 0 ? 1 : r.below(1));
     t.busy =
         std::max(t.busy, (bytes + level.constants.messageHalf) /
-                             (weight * rate(l, level.constants.efficiency)));
+                             (weight * rate(r, l, level.constants.efficiency)));
     t.bytes[l] = bytes;
   }
   t.sent = volume;
@@ -159,13 +138,16 @@ CollectiveCosts::Traffic CollectiveCosts::tree(const Request &r) const {
 CollectiveCosts::Traffic CollectiveCosts::hierarchical(const Request &r) const {
   Traffic t{Algorithm::Hierarchical,
             std::vector<double>(cluster_.levels.size()), 0, 0, 0};
-  for (std::size_t l = 0; l <= r.outermost; ++l) {
+  const std::size_t dimensions = cluster_.torusLevels();
+  if (dimensions > 0)
+    rotate(r, t);
+  for (std::size_t l = dimensions; l <= r.outermost; ++l) {
     if (r.shape.perLevel[l] <= 1)
       continue;
     const hardware::LevelConstants &c = cluster_.levels[l].constants;
     const double part = r.bytes / r.below(l);
     const double volume = phases(r.kind) * part * (r.at(l) - 1) / r.at(l);
-    double busy = (volume + c.messageHalf) / rate(l, c.efficiency);
+    double busy = (volume + c.messageHalf) / rate(r, l, c.efficiency);
     double hops = phases(r.kind) * (r.at(l) - 1);
     double sent = volume;
     // The switch may sum where a level is the outermost of the group.
@@ -174,7 +156,7 @@ CollectiveCosts::Traffic CollectiveCosts::hierarchical(const Request &r) const {
       const double summed = part * (r.at(l) + 1) / r.at(l);
       const double share =
           c.reductionEfficiency > 0 ? c.reductionEfficiency : c.efficiency;
-      const double inSwitch = (summed + c.messageHalf) / rate(l, share);
+      const double inSwitch = (summed + c.messageHalf) / rate(r, l, share);
       if (inSwitch < busy) {
         busy = inSwitch;
         hops = 2;
@@ -189,20 +171,30 @@ CollectiveCosts::Traffic CollectiveCosts::hierarchical(const Request &r) const {
   return t;
 }
 
-/// Every member to every other: what leaves a group shares its links.
+/// Every member to every other: what leaves a group shares its links. In a
+/// torus it goes along one dimension after the other.
 CollectiveCosts::Traffic CollectiveCosts::direct(const Request &r) const {
   Traffic t{Algorithm::Direct, std::vector<double>(cluster_.levels.size()), 0,
             0, 0};
+  const std::size_t dimensions = cluster_.torusLevels();
+  double walk = 0; // hops inside the torus
   for (std::size_t l = 0; l <= r.outermost; ++l) {
     const hardware::LevelConstants &c = cluster_.levels[l].constants;
+    const bool isTorus = l < dimensions;
     const double others = l == 0 ? r.below(1) - 1 : r.members - r.below(l);
-    const double bytes = r.bytes * others / r.members;
-    if (others <= 0)
+    if (others <= 0 || (isTorus && r.at(l) <= 1))
       continue;
-    t.latency = std::max(t.latency, latencySeconds(l));
-    t.busy = std::max(t.busy, (bytes + c.messageHalf) / rate(l, c.efficiency));
+    const double leaving = r.bytes * others / r.members;
+    const double inside = r.bytes * r.below(dimensions) / r.members;
+    const double bytes =
+        isTorus ? inside * lineOf(cluster_, r, l).exchanged() : leaving;
+    walk += isTorus ? lineOf(cluster_, r, l).farthest() * latencySeconds(l) : 0;
+    t.latency = std::max({t.latency, walk, isTorus ? 0 : latencySeconds(l)});
+    t.busy =
+        std::max(t.busy, (bytes + c.messageHalf) / rate(r, l, c.efficiency));
     t.bytes[l] = bytes;
-    t.sent += l == 0 || l == 1 ? bytes : 0;
+    const bool isAdapter = l == std::max<std::size_t>(1, dimensions);
+    t.sent += l == 0 || isTorus || isAdapter ? bytes : 0;
   }
   return t;
 }
@@ -222,7 +214,7 @@ CollectiveCosts::Traffic CollectiveCosts::inNetwork(const Request &r) const {
       c.reductionEfficiency > 0 ? c.reductionEfficiency : c.efficiency;
   const double bytes = r.bytes * (r.members + 1) / r.members;
   t.latency = 2 * latencySeconds(l);
-  t.busy = (bytes + c.messageHalf) / rate(l, share);
+  t.busy = (bytes + c.messageHalf) / rate(r, l, share);
   t.sent = bytes;
   crossing(t, l, bytes);
   return t;
@@ -234,10 +226,14 @@ CollectiveCosts::Traffic CollectiveCosts::pointToPoint(const Request &r) const {
   const hardware::LevelConstants &c = cluster_.levels[r.outermost].constants;
   const double share =
       c.transferEfficiency > 0 ? c.transferEfficiency : c.efficiency;
-  t.latency = latencySeconds(r.outermost);
-  t.busy = (r.bytes + c.messageHalf) / rate(r.outermost, share);
+  // Along a dimension of a torus the neighbours' messages share the links.
+  const double hops = r.outermost < cluster_.torusLevels()
+                          ? lineOf(cluster_, r, r.outermost).apart
+                          : 1;
+  t.latency = hops * latencySeconds(r.outermost);
+  t.busy = (hops * r.bytes + c.messageHalf) / rate(r, r.outermost, share);
   t.sent = r.bytes;
-  crossing(t, r.outermost, r.bytes);
+  crossing(t, r.outermost, hops * r.bytes);
   return t;
 }
 
@@ -246,21 +242,28 @@ CollectiveCosts::Traffic CollectiveCosts::trafficOf(Algorithm algorithm,
   if (isTransfer(r.kind) != (algorithm == Algorithm::PointToPoint))
     return {};
   const bool exchanges = r.kind == InstructionKind::AllToAll;
+  const bool turns = r.below(cluster_.torusLevels()) > 1; // uses the torus
   switch (algorithm) {
   case Algorithm::None:
     return {};
   case Algorithm::Ring:
-    return exchanges ? Traffic{} : ring(r);
+    return exchanges || turns ? Traffic{} : ring(r);
   case Algorithm::Tree:
-    return exchanges ? Traffic{} : tree(r);
+    return exchanges || turns ? Traffic{} : tree(r);
   case Algorithm::Hierarchical:
-    return exchanges || r.below(r.outermost) <= 1 ? Traffic{} : hierarchical(r);
+    return exchanges || r.below(r.outermost) <= 1 ||
+                   r.outermost < cluster_.torusLevels()
+               ? Traffic{}
+               : hierarchical(r);
   case Algorithm::Direct:
     return exchanges ? direct(r) : Traffic{};
   case Algorithm::InNetwork:
     return inNetwork(r);
   case Algorithm::PointToPoint:
     return pointToPoint(r);
+  case Algorithm::Torus:
+    return exchanges || r.outermost >= cluster_.torusLevels() ? Traffic{}
+                                                              : torus(r);
   }
   return {};
 }
@@ -270,7 +273,8 @@ CollectiveCost CollectiveCosts::assemble(Traffic t, const Request &r) const {
   cost.levels.resize(cluster_.levels.size());
   if (t.algorithm == Algorithm::None)
     return cost;
-  for (std::size_t l = r.outermost; l > 1; --l)
+  const std::size_t adapter = std::max<std::size_t>(1, cluster_.torusLevels());
+  for (std::size_t l = r.outermost; l > adapter; --l)
     t.bytes[l - 1] = std::max(t.bytes[l - 1], t.bytes[l]);
   cost.algorithm = t.algorithm;
   const double start = cluster_.accelerator.constants.collectiveStart;
@@ -285,7 +289,7 @@ CollectiveCost CollectiveCosts::assemble(Traffic t, const Request &r) const {
   for (std::size_t l = 0; l < cost.levels.size(); ++l) {
     const hardware::LevelConstants &c = cluster_.levels[l].constants;
     cost.levels[l].bytes = wholeBytes(t.bytes[l]);
-    cost.levels[l].share = share(t.bytes[l] / rate(l, c.efficiency));
+    cost.levels[l].share = share(t.bytes[l] / rate(r, l, c.efficiency));
     if (cost.levels[l].bytes.value > 0 && !isTransfer(r.kind))
       cost.units =
           std::max(cost.units, static_cast<std::int64_t>(c.collectiveUnits));

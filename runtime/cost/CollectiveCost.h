@@ -1,5 +1,5 @@
 // Time of one collective or transfer on the levels its group spans
-// (docs/cost.md C5 to C9).
+// (docs/cost.md C5 to C9, C11).
 #pragma once
 
 #include "runtime/cost/CostModel.h"
@@ -33,12 +33,18 @@ private:
   Traffic direct(const Request &request) const;
   Traffic inNetwork(const Request &request) const;
   Traffic pointToPoint(const Request &request) const;
+  Traffic torus(const Request &request) const;
+  /// Scatters or gathers in every dimension of the torus; adds to `traffic`.
+  void rotate(const Request &request, Traffic &traffic) const;
 
   Traffic trafficOf(Algorithm algorithm, const Request &request) const;
-  double rate(std::size_t level, double efficiency) const;
+  /// Bytes a second that a member puts on its links of `level`.
+  double rate(const Request &request, std::size_t level,
+              double efficiency) const;
   double latencySeconds(std::size_t level) const;
   /// Adds bytes that leave through `level`. What crosses a level past the
-  /// innermost leaves through the same adapter as what crosses those between.
+  /// innermost leaves through the same adapter as what crosses those between;
+  /// a dimension of a torus has links of its own.
   void crossing(Traffic &traffic, std::size_t level, double bytes) const;
   CollectiveCost assemble(Traffic traffic, const Request &request) const;
 

@@ -21,6 +21,8 @@ std::string_view toString(Algorithm algorithm) {
     return "in-network";
   case Algorithm::PointToPoint:
     return "point-to-point";
+  case Algorithm::Torus:
+    return "torus";
   }
   return "none";
 }

@@ -41,6 +41,7 @@ enum class Algorithm : std::uint8_t {
   Direct,       ///< every member to every other
   InNetwork,    ///< the switches sum or copy
   PointToPoint,
+  Torus, ///< rings in every dimension at once, each with a part
 };
 std::string_view toString(Algorithm algorithm);
 

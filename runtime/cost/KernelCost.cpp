@@ -87,15 +87,19 @@ double KernelCosts::matmul(const Work &work) const {
   return std::max(tiled, work.flops.toDouble() / (peak * share));
 }
 
+AttentionKernel KernelCosts::attentionKernel() const {
+  const bool isThere = options_.attention != AttentionKernel::Newest &&
+                       hasKernel(accelerator_, options_.attention);
+  return isThere ? options_.attention : newestKernel(accelerator_);
+}
+
 double KernelCosts::attentionShare(InstructionKind kind) const {
   const hardware::AcceleratorConstants &c = accelerator_.constants;
   const bool backward = kind == InstructionKind::AttentionGrad;
-  AttentionKernel kernel = options_.attention;
-  if (kernel == AttentionKernel::Newest)
-    kernel = AttentionKernel::Flash3;
-  if (kernel == AttentionKernel::Flash3 && hasKernel(accelerator_, kernel))
+  const AttentionKernel kernel = attentionKernel();
+  if (kernel == AttentionKernel::Flash3)
     return backward ? c.flash3GradEfficiency : c.flash3Efficiency;
-  if (kernel == AttentionKernel::Cudnn && hasKernel(accelerator_, kernel))
+  if (kernel == AttentionKernel::Cudnn)
     return backward ? c.cudnnGradEfficiency : c.cudnnEfficiency;
   return backward ? c.flash2GradEfficiency : c.flash2Efficiency;
 }
@@ -194,7 +198,7 @@ ComputeCost KernelCosts::cost(InstructionKind kind, const Work &work) const {
                     streamSeconds(total(work), work.kernels));
   case InstructionKind::Attention:
   case InstructionKind::AttentionGrad:
-    if (options_.attention == AttentionKernel::Unfused)
+    if (attentionKernel() == AttentionKernel::Unfused)
       return unfusedAttention(kind, work);
     return assemble(work, fusedAttention(kind, work),
                     streamSeconds(total(work), work.kernels));

@@ -24,6 +24,8 @@ private:
   double matmul(const program::Work &work) const;
   double fusedAttention(program::InstructionKind kind,
                         const program::Work &work) const;
+  /// The one asked for, or the newest where it is not there.
+  AttentionKernel attentionKernel() const;
   double attentionShare(program::InstructionKind kind) const;
   ComputeCost unfusedAttention(program::InstructionKind kind,
                                const program::Work &work) const;

@@ -22,6 +22,15 @@ bool hasKernel(const hardware::Accelerator &accelerator,
   return false;
 }
 
+AttentionKernel newestKernel(const hardware::Accelerator &accelerator) {
+  for (AttentionKernel kernel :
+       {AttentionKernel::Flash3, AttentionKernel::Cudnn,
+        AttentionKernel::Flash2})
+    if (hasKernel(accelerator, kernel))
+      return kernel;
+  return AttentionKernel::Unfused;
+}
+
 RooflineCostModel::RooflineCostModel(const hardware::Cluster &cluster,
                                      const Options &options)
     : cluster_(cluster), options_(options) {}

@@ -8,7 +8,8 @@
 namespace planc::cost {
 
 enum class AttentionKernel : std::uint8_t {
-  Newest, ///< FlashAttention-3 where the accelerator states it, else 2
+  Newest, ///< the first the accelerator states: FlashAttention-3, the vendor
+          ///< library's, FlashAttention-2; unfused where it states none
   Flash2,
   Flash3,
   Cudnn,
@@ -23,9 +24,11 @@ struct Options {
 };
 
 /// Whether the accelerator states an efficiency for the kernel. A model asked
-/// for one that is not there uses FlashAttention-2; refusing is the caller's.
+/// for one that is not there uses the newest; refusing is the caller's.
 bool hasKernel(const hardware::Accelerator &accelerator,
                AttentionKernel kernel);
+/// What `Newest` stands for.
+AttentionKernel newestKernel(const hardware::Accelerator &accelerator);
 
 class RooflineCostModel final : public CostModel {
 public:

@@ -26,6 +26,13 @@ std::int64_t Cluster::groupSize(std::size_t index) const {
   return size;
 }
 
+std::size_t Cluster::torusLevels() const {
+  std::size_t count = 0;
+  while (count < levels.size() && levels[count].wiring == Wiring::Torus)
+    ++count;
+  return count;
+}
+
 std::int64_t Cluster::size() const {
   return levels.empty() ? 1 : groupSize(levels.size() - 1);
 }
@@ -73,8 +80,6 @@ void checkAccelerator(const Accelerator &a, Checker &check) {
   const AcceleratorConstants &c = a.constants;
   check.require(c.matmulEfficiency > 0 && c.memoryEfficiency > 0, "D7",
                 where + ": matrix products or memory reach nothing");
-  check.require(c.flash2Efficiency > 0 && c.flash2GradEfficiency > 0, "D7",
-                where + ": fused attention reaches nothing");
   check.require(c.tileRows >= 1 && c.tileColumns >= 1, "D7",
                 where + ": a tile is empty");
 }
@@ -104,6 +109,13 @@ std::vector<std::string> verify(const Cluster &cluster) {
   check.require(cluster.size() < std::numeric_limits<std::int64_t>::max(), "D3",
                 "cluster `" + cluster.name + "` has more than 2^63 members");
   checkAccelerator(cluster.accelerator, check);
+  for (std::size_t l = 0; l < cluster.levels.size(); ++l) {
+    const Level &level = cluster.levels[l];
+    check.require(level.wiring != Wiring::Torus || l < cluster.torusLevels(),
+                  "D10", "level `" + level.name + "`: a torus round a switch");
+    check.require(level.wiring != Wiring::FullMesh || l == 0, "D10",
+                  "level `" + level.name + "`: a full mesh of groups");
+  }
   check.require(cluster.reserve.value >= 0 &&
                     cluster.reserve <= cluster.accelerator.memory,
                 "D9", "`reserve` is more than an accelerator's memory");

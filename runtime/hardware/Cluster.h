@@ -39,12 +39,21 @@ struct Accelerator {
   std::optional<FlopRate> peak(Precision precision) const;
 };
 
+/// How the groups of a level are joined.
+enum class Wiring : std::uint8_t {
+  Switched, ///< every accelerator reaches every other at its link's rate
+  Torus,    ///< a line: a link to each neighbour; closed to a ring at its ends
+  FullMesh, ///< a link of its own to each of the others
+};
+
 /// One level of a cluster, from the inside out: `of` groups of the level inside
 /// it (of accelerators, at the innermost).
 struct Level {
   std::string name;
   std::int64_t of = 1;
-  ByteRate link;    ///< one direction, per accelerator
+  ByteRate link; ///< one direction, per accelerator; one of its links where
+                 ///< the wiring gives it several
+  Wiring wiring = Wiring::Switched;
   Duration latency; ///< one hop
   bool inNetworkReduction = false;
   double oversubscription = 1; ///< > 1: links upwards are this much thinner
@@ -63,6 +72,8 @@ struct Cluster {
   double pricePerHour = 0;   ///< of one accelerator
   std::optional<Failures> failures;
 
+  /// Levels, from the inside, that are dimensions of one torus.
+  std::size_t torusLevels() const;
   /// Accelerators of the whole cluster; saturates at the largest 64-bit value.
   std::int64_t size() const;
   /// Accelerators in one group of level `index` (levels[0].of · … ·
@@ -74,7 +85,8 @@ struct Cluster {
 /// have members; D3 the size fits in 64 bits; D4 units; D5 memory and its
 /// bandwidth; D6 a positive peak, each precision once; D7 constants are not
 /// negative, efficiencies at most 1; D8 links have a rate, oversubscription is
-/// at least 1; D9 the reserve fits in memory.
+/// at least 1; D9 the reserve fits in memory; D10 a torus has no other level
+/// inside it, and only the innermost level is a full mesh.
 std::vector<std::string> verify(const Cluster &cluster);
 
 } // namespace planc::hardware

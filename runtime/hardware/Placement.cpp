@@ -56,20 +56,42 @@ std::int64_t together(const Axis &axis, std::int64_t groupSize) {
   return std::gcd(axis.size, groupSize / axis.stride);
 }
 
+/// `count` neighbours along one level of an axis with this stride.
+struct Along {
+  std::size_t level = 0;
+  std::int64_t count = 1, stride = 1;
+};
+
+void place(const Cluster &cluster, const Along &along, GroupShape &shape) {
+  if (along.count <= 1)
+    return;
+  std::int64_t &members = shape.perLevel[along.level];
+  std::int64_t &apart = shape.apart[along.level];
+  const std::int64_t below =
+      along.level == 0 ? 1 : cluster.groupSize(along.level - 1);
+  const bool isFirst = members == 1;
+  members *= along.count;
+  const std::int64_t of =
+      along.level < cluster.levels.size() ? cluster.levels[along.level].of : 1;
+  apart =
+      std::max<std::int64_t>(1, isFirst ? along.stride / below : of / members);
+}
+
 } // namespace
 
 GroupShape shapeOf(const Cluster &cluster, const GroupAxes &axes) {
   GroupShape shape;
   shape.perLevel.assign(std::max<std::size_t>(cluster.levels.size(), 1), 1);
+  shape.apart = shape.perLevel;
   const std::size_t last = shape.perLevel.size() - 1;
   for (const Axis &axis : joined(axes)) {
     std::int64_t inside = 1;
-    for (std::size_t l = 0; l < last; ++l) {
-      const std::int64_t upTo = together(axis, cluster.groupSize(l));
-      shape.perLevel[l] *= upTo / inside;
+    for (std::size_t l = 0; l <= last; ++l) {
+      const std::int64_t upTo =
+          l == last ? axis.size : together(axis, cluster.groupSize(l));
+      place(cluster, {l, upTo / inside, axis.stride}, shape);
       inside = upTo;
     }
-    shape.perLevel[last] *= axis.size / inside;
   }
   return shape;
 }

@@ -17,6 +17,10 @@ namespace planc::hardware {
 /// with a stride of 8, nodes of 8 and pods of 384 nodes: [1, 128, 1].
 struct GroupShape {
   std::vector<std::int64_t> perLevel;
+  /// How many groups of the level inside lie from one of its members to the
+  /// next along each level; where several axes of a group share a level, as
+  /// many as if they were spread over all of it.
+  std::vector<std::int64_t> apart;
 
   std::int64_t members() const;
   /// Members inside one group of the level below `level`: how many links of

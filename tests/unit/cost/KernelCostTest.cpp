@@ -148,6 +148,14 @@ TEST_CASE("the newest kernel is the one the accelerator has") {
   };
   CHECK_FALSE(hasKernel(c.accelerator, AttentionKernel::Flash3));
   CHECK(with(AttentionKernel::Newest) == with(AttentionKernel::Flash2));
+  c.accelerator.constants.flash2Efficiency = 0;
+  CHECK(newestKernel(c.accelerator) == AttentionKernel::Unfused);
+  CHECK(with(AttentionKernel::Newest) == with(AttentionKernel::Unfused));
+  c.accelerator.constants.cudnnEfficiency = 0.5;
+  c.accelerator.constants.cudnnGradEfficiency = 0.5;
+  CHECK(newestKernel(c.accelerator) == AttentionKernel::Cudnn);
+  CHECK(with(AttentionKernel::Flash2) == with(AttentionKernel::Cudnn));
+  c.accelerator.constants.flash2Efficiency = 0.4;
   c.accelerator.constants.flash3Efficiency = 0.8;
   c.accelerator.constants.flash3GradEfficiency = 0.6;
   CHECK(hasKernel(c.accelerator, AttentionKernel::Flash3));

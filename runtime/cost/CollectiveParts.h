@@ -1,0 +1,65 @@
+// What the algorithms of CollectiveCost.cpp and TorusCost.cpp share; for them
+// alone.
+#pragma once
+
+#include "runtime/cost/CollectiveCost.h"
+
+#include <vector>
+
+namespace planc::cost {
+
+/// Phases a collective is made of: all-reduce is a reduce-scatter and an
+/// all-gather.
+inline double phases(program::InstructionKind kind) {
+  return kind == program::InstructionKind::AllReduce ? 2 : 1;
+}
+
+/// Per accelerator: bytes on its link of each level, and the seconds they take.
+/// Levels that work at the same time take the longest of them, phases that
+/// follow each other add up.
+struct CollectiveCosts::Traffic {
+  Algorithm algorithm = Algorithm::None;
+  std::vector<double> bytes;
+  double latency = 0, busy = 0, sent = 0;
+};
+
+struct CollectiveCosts::Request {
+  program::InstructionKind kind = program::InstructionKind::AllReduce;
+  double bytes = 0;
+  hardware::GroupShape shape;
+  double members = 1;
+  std::size_t outermost = 0;
+
+  double at(std::size_t level) const {
+    return static_cast<double>(shape.perLevel[level]);
+  }
+  double below(std::size_t level) const {
+    return static_cast<double>(shape.membersBelow(level));
+  }
+};
+
+/// A group along one dimension of a torus.
+struct TorusLine {
+  double members = 1;
+  double apart = 1; ///< links from one member to the next
+  double links = 1; ///< of a member that carry: 2 where the line is closed
+
+  bool isClosed() const { return links > 1; }
+  /// Links to the farthest member.
+  double farthest() const;
+  /// All-to-all: bytes on the busiest link, in one direction, for each byte a
+  /// member sends.
+  double exchanged() const;
+};
+template <typename Request>
+TorusLine lineOf(const hardware::Cluster &cluster, const Request &request,
+                 std::size_t level) {
+  TorusLine line;
+  line.members = request.at(level);
+  line.apart = static_cast<double>(request.shape.apart[level]);
+  const double of = static_cast<double>(cluster.levels[level].of);
+  line.links = of > 2 && line.members * line.apart >= of ? 2 : 1;
+  return line;
+}
+
+} // namespace planc::cost
