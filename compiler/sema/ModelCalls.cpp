@@ -2,6 +2,7 @@
 #include "compiler/sema/ModelBuilder.h"
 
 #include "compiler/diag/Kinds.h"
+#include "compiler/ops/Roles.h"
 #include "compiler/sema/Words.h"
 
 #include "llvm/Support/Casting.h"
@@ -223,16 +224,18 @@ void ModelBuilder::addNormWeights(OperatorCall &call) {
   }
 }
 
-/// What the loss compares with is given, one class a position.
+/// What the loss compares with is given, one class a position; or one for
+/// whatever else the logits stand for, an image say.
 void ModelBuilder::addTargets(OperatorCall &call) {
   if (call.kind != OpKind::CrossEntropy || call.operands.size() != 1)
     return;
+  ops::Dims each = {model_.batch, model_.seq};
+  const ops::Dims &logits = dimsOf(call.operands[0]);
+  if (!logits.empty() && !ops::contains(logits, model_.seq))
+    each.assign(logits.begin(), logits.end() - 1);
   auto at = given_.find("targets");
   if (at == given_.end())
-    at = given_
-             .emplace("targets",
-                      model_.slots.add(
-                          {"targets", {model_.batch, model_.seq}, true}))
+    at = given_.emplace("targets", model_.slots.add({"targets", each, true}))
              .first;
   ops::ValueId value = inputOf(at->second);
   call.operands.push_back({*current_, value, {}});

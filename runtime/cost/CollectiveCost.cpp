@@ -44,6 +44,11 @@ Bytes wholeBytes(double bytes) {
   return Bytes(static_cast<std::int64_t>(std::min(bytes, 9e18)));
 }
 
+/// What is added to the bytes of a sum in the switch.
+double switchHalf(const hardware::LevelConstants &c) {
+  return c.reductionHalf > 0 ? c.reductionHalf : c.messageHalf;
+}
+
 double steps(std::int64_t n) { return std::ceil(std::log2(n)); }
 
 constexpr Algorithm kCandidates[] = {
@@ -156,7 +161,7 @@ CollectiveCosts::Traffic CollectiveCosts::hierarchical(const Request &r) const {
       const double summed = part * (r.at(l) + 1) / r.at(l);
       const double share =
           c.reductionEfficiency > 0 ? c.reductionEfficiency : c.efficiency;
-      const double inSwitch = (summed + c.messageHalf) / rate(r, l, share);
+      const double inSwitch = (summed + switchHalf(c)) / rate(r, l, share);
       if (inSwitch < busy) {
         busy = inSwitch;
         hops = 2;
@@ -214,7 +219,7 @@ CollectiveCosts::Traffic CollectiveCosts::inNetwork(const Request &r) const {
       c.reductionEfficiency > 0 ? c.reductionEfficiency : c.efficiency;
   const double bytes = r.bytes * (r.members + 1) / r.members;
   t.latency = 2 * latencySeconds(l);
-  t.busy = (bytes + c.messageHalf) / rate(r, l, share);
+  t.busy = (bytes + switchHalf(c)) / rate(r, l, share);
   t.sent = bytes;
   crossing(t, l, bytes);
   return t;

@@ -179,7 +179,7 @@ class Models(unittest.TestCase):
         for name, text in Library.files("models").items():
             plans = "".join(f"""
 plan of_{model} for {model} on dgx_h100[64] {{
-  batch 64 sequences of 512 tokens
+  batch 64 sequences of 128 tokens
   mesh dp = rest
   shard batch over dp
   shard parameters, gradients, optimizer over dp

@@ -24,7 +24,7 @@ TEST_CASE("models of the standard library count to the last digit",
                      "plan p for " +
                      model +
                      " on dgx_h100[8] {\n"
-                     "  batch 8 sequences of 1024 tokens\n"
+                     "  batch 8 sequences of 128 tokens\n"
                      "  mesh dp = rest\n"
                      "  shard batch over dp\n}\n");
     CAPTURE(model, found.text());
