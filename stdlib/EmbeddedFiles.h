@@ -11,7 +11,7 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-/// The standard library, in the order of stdlib/CMakeLists.txt.
+/// The standard library, in the order of the files' names.
 std::span<const EmbeddedFile> standardLibrary();
 
 } // namespace planc

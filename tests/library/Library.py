@@ -109,7 +109,7 @@ def model_rows():
     for name, text in files("models").items():
         sizes = [f"`{model}` {billions(table[name, model]['parameters'])}"
                  for model in ready_models(text) if (name, model) in table]
-        yield (f"`{name}`", first_comment(text), ", ".join(sizes))
+        yield (f"`{name}`", first_comment(text), ", ".join(sizes) or "blocks only")
 
 
 def table(titles, rows):

@@ -125,3 +125,19 @@ TEST_CASE("d9: the reserve fits in memory") {
   c.reserve = Bytes(81'000'000'000);
   CHECK(broken(c) == "D9");
 }
+
+TEST_CASE("d10: a torus comes first, a full mesh is of accelerators") {
+  Cluster c = sound();
+  CHECK(c.torusLevels() == 0);
+  c.levels[1].wiring = Wiring::Torus;
+  CHECK(verify(c).size() == 1);
+  CHECK(verify(c)[0].substr(0, 3) == "D10");
+  c.levels[0].wiring = Wiring::Torus;
+  CHECK(verify(c).empty());
+  CHECK(c.torusLevels() == 2);
+  c = sound();
+  c.levels[0].wiring = Wiring::FullMesh;
+  CHECK(verify(c).empty());
+  c.levels[1].wiring = Wiring::FullMesh;
+  CHECK(verify(c).size() == 1);
+}

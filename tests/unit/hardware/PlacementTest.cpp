@@ -93,3 +93,18 @@ TEST_CASE("no group of a mesh touches more nodes than its shape says") {
       }
     }
 }
+
+TEST_CASE("members lie apart in groups of the level inside") {
+  const Cluster c = cluster({16, 16, 4});
+  const auto apart = [&](Shape sizes, Shape strides) {
+    return shapeOf(c, {sizes, strides}).apart;
+  };
+  CHECK(apart({16}, {1}) == Shape{1, 1, 1});
+  CHECK(apart({4}, {4}) == Shape{4, 1, 1});
+  CHECK(apart({16}, {16}) == Shape{1, 1, 1});
+  CHECK(apart({8}, {32}) == Shape{1, 2, 1});
+  CHECK(apart({32}, {4}) == Shape{4, 1, 1}); // 4 along x, then 8 along y
+  CHECK(apart({2}, {256}) == Shape{1, 1, 1});
+  // Two axes along one level, 0, 2, 8 and 10 of it: as if spread over all.
+  CHECK(apart({2, 2}, {8, 2}) == Shape{4, 1, 1});
+}
