@@ -33,6 +33,8 @@ QUANTITIES = {
     "tflops_full": lambda r: r["mfu"]["full"] * r["peak"]["flops_per_s"] / 1e12,
     "tflops_exact": lambda r: r["mfu"]["exact"] * r["peak"]["flops_per_s"] / 1e12,
     "step_s": lambda r: r["step_time_s"],
+    "memory_gib": lambda r: max(
+        s["peak_bytes"] for s in r["memory"]["stages"]) / GIB,
     "activations_gib": lambda r: max(
         s["activations_bytes"] for s in r["memory"]["stages"]) / GIB,
 }
