@@ -10,7 +10,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 PAGE = os.path.join(ROOT, "docs", "library.md")
-COUNTS = os.path.join(ROOT, "tests", "data", "parameter_counts.csv")
+COUNTS = os.path.join(ROOT, "tests", "data", "*parameter_counts.csv")
 
 
 def read(path):
@@ -58,12 +58,15 @@ def ready_models(text):
 
 
 def counts():
-    """{(import, model): row} of the table of parameter counts."""
-    lines = read(COUNTS).splitlines()
-    names = lines[0].split(",")
-    rows = [dict(zip(names, line.split(",", len(names) - 1)))
-            for line in lines[1:]]
-    return {(row["import"], row["model"]): row for row in rows}
+    """{(import, model): row} of the tables of parameter counts."""
+    rows = {}
+    for path in sorted(glob.glob(COUNTS)):
+        lines = read(path).splitlines()
+        names = lines[0].split(",")
+        for line in lines[1:]:
+            row = dict(zip(names, line.split(",", len(names) - 1)))
+            rows[row["import"], row["model"]] = row
+    return rows
 
 
 def first_comment(text):
@@ -81,6 +84,12 @@ def billions(count):
     count = int(count)
     return (f"{count / 1e6:.0f} M" if count < 999.5e6 else
             f"{count / 1e9:.2f} B" if count < 99.5e9 else f"{count / 1e9:.0f} B")
+
+
+def size(row):
+    active = row.get("active")
+    return billions(row["parameters"]) + (
+        f" ({billions(active)} active)" if active else "")
 
 
 def accelerator_rows():
@@ -107,7 +116,7 @@ def cluster_rows():
 def model_rows():
     table = counts()
     for name, text in files("models").items():
-        sizes = [f"`{model}` {billions(table[name, model]['parameters'])}"
+        sizes = [f"`{model}` {size(table[name, model])}"
                  for model in ready_models(text) if (name, model) in table]
         yield (f"`{name}`", first_comment(text), ", ".join(sizes) or "blocks only")
 
@@ -127,7 +136,7 @@ is used, in [cost.md](cost.md).
 
 ## Models
 
-With their parameters, to the last one in `tests/data/parameter_counts.csv`. Each file
+With their parameters; to the last one, with where they are published, in `tests/data`. Each file
 also has the family itself, to be called with sizes of your own.
 
 {table(("file", "what", "models"), list(model_rows()))}

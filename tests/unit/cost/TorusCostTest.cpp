@@ -170,6 +170,19 @@ TEST_CASE("torus: slices add a step over their own network", "[torus]") {
   CHECK(alone.uses(2));
 }
 
+TEST_CASE("torus: what stays of an exchange in the slice goes over its links",
+          "[torus]") {
+  const hardware::Cluster c = torus({4, 4});
+  // Of 64 members 16 are inside: a quarter of the bytes, half a link's worth of
+  // it along each dimension; three quarters leave.
+  const CollectiveCost cost = CollectiveCosts(c).cost(
+      InstructionKind::AllToAll, message(kGiga, {64}, {1}));
+  CHECK(cost.levels[0].bytes.value == kGiga / 4 / 2);
+  CHECK(cost.levels[1].bytes.value == kGiga / 4 / 2);
+  CHECK(cost.levels[2].bytes.value == kGiga / 4 * 3);
+  CHECK(toSeconds(cost.total) == Approx(0.75 / 10 + 10e-6));
+}
+
 TEST_CASE("full mesh: n - 1 links in a group of n, one to send", "[torus]") {
   hardware::Cluster c = testCluster();
   c.levels[0].wiring = hardware::Wiring::FullMesh;
