@@ -192,8 +192,10 @@ CollectiveCosts::Traffic CollectiveCosts::direct(const Request &r) const {
     const double leaving = r.bytes * others / r.members;
     const double inside = r.bytes * r.below(dimensions) / r.members;
     const double bytes =
-        isTorus ? inside * lineOf(cluster_, r, l).exchanged() : leaving;
-    walk += isTorus ? lineOf(cluster_, r, l).farthest() * latencySeconds(l) : 0;
+        isTorus ? inside * lineOf(cluster_, r.shape, l).exchanged() : leaving;
+    walk += isTorus
+                ? lineOf(cluster_, r.shape, l).farthest() * latencySeconds(l)
+                : 0;
     t.latency = std::max({t.latency, walk, isTorus ? 0 : latencySeconds(l)});
     t.busy =
         std::max(t.busy, (bytes + c.messageHalf) / rate(r, l, c.efficiency));
@@ -233,7 +235,7 @@ CollectiveCosts::Traffic CollectiveCosts::pointToPoint(const Request &r) const {
       c.transferEfficiency > 0 ? c.transferEfficiency : c.efficiency;
   // Along a dimension of a torus the neighbours' messages share the links.
   const double hops = r.outermost < cluster_.torusLevels()
-                          ? lineOf(cluster_, r, r.outermost).apart
+                          ? lineOf(cluster_, r.shape, r.outermost).apart
                           : 1;
   t.latency = hops * latencySeconds(r.outermost);
   t.busy = (hops * r.bytes + c.messageHalf) / rate(r, r.outermost, share);

@@ -51,15 +51,7 @@ struct TorusLine {
   /// member sends.
   double exchanged() const;
 };
-template <typename Request>
-TorusLine lineOf(const hardware::Cluster &cluster, const Request &request,
-                 std::size_t level) {
-  TorusLine line;
-  line.members = request.at(level);
-  line.apart = static_cast<double>(request.shape.apart[level]);
-  const double of = static_cast<double>(cluster.levels[level].of);
-  line.links = of > 2 && line.members * line.apart >= of ? 2 : 1;
-  return line;
-}
+TorusLine lineOf(const hardware::Cluster &cluster,
+                 const hardware::GroupShape &shape, std::size_t level);
 
 } // namespace planc::cost

@@ -10,6 +10,16 @@
 
 namespace planc::cost {
 
+TorusLine lineOf(const hardware::Cluster &cluster,
+                 const hardware::GroupShape &shape, std::size_t level) {
+  TorusLine line;
+  line.members = static_cast<double>(shape.perLevel[level]);
+  line.apart = static_cast<double>(shape.apart[level]);
+  const double of = static_cast<double>(cluster.levels[level].of);
+  line.links = of > 2 && line.members * line.apart >= of ? 2 : 1;
+  return line;
+}
+
 double TorusLine::farthest() const {
   return apart * (isClosed() ? std::floor(members / 2) : members - 1);
 }
@@ -36,7 +46,7 @@ void CollectiveCosts::rotate(const Request &r, Traffic &t) const {
     double busy = 0, latency = 0;
     for (std::size_t part = 0; part < count; ++part) {
       const std::size_t l = dimensions[(part + turn) % count];
-      const TorusLine line = lineOf(cluster_, r, l);
+      const TorusLine line = lineOf(cluster_, r.shape, l);
       const hardware::LevelConstants &c = cluster_.levels[l].constants;
       const double moved =
           copies ? left[part] : left[part] * (line.members - 1) / line.members;

@@ -32,6 +32,7 @@ def report(planc, file, plan):
 QUANTITIES = {
     "tflops_full": lambda r: r["mfu"]["full"] * r["peak"]["flops_per_s"] / 1e12,
     "tflops_exact": lambda r: r["mfu"]["exact"] * r["peak"]["flops_per_s"] / 1e12,
+    "tokens_s": lambda r: r["tokens_per_s_per_accelerator"],
     "step_s": lambda r: r["step_time_s"],
     "memory_gib": lambda r: max(
         s["peak_bytes"] for s in r["memory"]["stages"]) / GIB,
