@@ -66,6 +66,7 @@ RESHARD     : 'reshard' ;
 OFFLOAD     : 'offload' ;
 TO          : 'to' ;
 TARGET      : 'target' ;
+RULE        : 'rule' ;
 EXPECT      : 'expect' ;
 MINIMIZE    : 'minimize' ;
 WHERE       : 'where' ;

@@ -28,6 +28,7 @@ topLevel
   | PLAN name formals? FOR reference ON clusterReference clauseBlock # planDecl
   | PLAN name formals? ASSIGN reference (ON clusterReference)?
     (WITH clauseBlock)?                                          # planVariant
+  | TARGET name targetBlock                                      # targetDecl
   ;
 
 // ---- Accelerators and clusters
@@ -146,6 +147,15 @@ keyedEntry
 
 listedName : NOT? qualifiedName ;
 
+// ---- Targets: what a framework refuses
+
+targetBlock : LBRACE targetItem? (separator targetItem?)* RBRACE ;
+
+targetItem
+  : RULE name fieldBlock   # targetRule
+  | field                  # targetField
+  ;
+
 // ---- Expressions, tightest first
 
 expr
@@ -197,5 +207,5 @@ name
   | ON | WITH | BATCH | MICRO | DOCUMENTS | MESH | SHARD | OVER | PIPELINE
   | ATTENTION | USING | RECOMPUTE | OPTIMIZER | PRECISION | TRAIN | FREEZE
   | KERNELS | OVERLAP | BUCKET | PREFETCH | RESHARD | OFFLOAD | TO | TARGET
-  | EXPECT | MINIMIZE | WHERE
+  | RULE | EXPECT | MINIMIZE | WHERE
   ;

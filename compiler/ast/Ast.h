@@ -176,6 +176,19 @@ struct PlanDecl : DeclOf<DeclKind::Plan> {
   std::span<const Clause *const> clauses;
 };
 
+/// `rule heads { needs …, says "…", source "…" }`
+struct Rule {
+  Name name;
+  std::span<const Field> fields;
+  SourceSpan span;
+};
+
+/// What a framework refuses, as data.
+struct TargetDecl : DeclOf<DeclKind::Target> {
+  std::span<const Field> fields; ///< `version "…"`, `pads vocab = …`
+  std::span<const Rule> rules;   ///< in the order written
+};
+
 struct Comment {
   SourceSpan span; ///< from `#` to before the line break
 };

@@ -190,6 +190,8 @@ private:
       return printModel(*cast<ModelDecl>(&decl));
     case DeclKind::Plan:
       return printPlan(*cast<PlanDecl>(&decl));
+    case DeclKind::Target:
+      return printTarget(*cast<TargetDecl>(&decl));
     }
   }
 
@@ -278,6 +280,17 @@ private:
     indented([&] {
       for (const Clause *clause : plan.clauses)
         printClause(*clause);
+    });
+  }
+
+  void printTarget(const TargetDecl &target) {
+    line(fmt::format("target {}", target.name.text));
+    fields(target.fields);
+    indented([&] {
+      for (const Rule &rule : target.rules) {
+        line(fmt::format("rule {}", rule.name.text));
+        fields(rule.fields);
+      }
     });
   }
 

@@ -73,6 +73,18 @@ std::optional<report::PipelineShape> pipelineOf(const Compilation &c) {
   return out;
 }
 
+/// The first axis that cuts no dimension: its ranks run the same; else the
+/// mesh.
+OriginId repeatedBy(const sema::Plan &plan) {
+  for (sema::AxisId id : plan.mesh.axes.ids()) {
+    bool isPipeline = plan.pipeline && plan.pipeline->axis == id;
+    if (plan.mesh.axes[id].size > 1 && !isPipeline &&
+        plan.lists[id].list.empty())
+      return plan.mesh.axes[id].origin;
+  }
+  return plan.meshClause;
+}
+
 std::vector<report::Expectation> expectationsOf(const sema::Plan &plan) {
   using From = sema::Expectation::Comparison;
   using To = report::Expectation::Comparison;
@@ -106,7 +118,47 @@ std::vector<report::Expectation> expectationsOf(const sema::Plan &plan) {
   return out;
 }
 
+/// The closed form for another number of micro-batches.
+pipeline::BubbleFormula formulaAt(const sema::Plan &plan,
+                                  std::int64_t microBatches) {
+  return pipeline::bubbleFormula(plan.pipeline->schedule,
+                                 {plan.pipeline->stages,
+                                  plan.pipeline->virtualStages, microBatches,
+                                  plan.pipeline->group.value_or(0)});
+}
+
 } // namespace
+
+std::optional<BubbleAdvice> bubbleAdvice(const sema::Plan &plan) {
+  constexpr std::int64_t kLarge = 5, kSmall = 10, kMost = 1 << 20;
+  if (!plan.pipeline)
+    return std::nullopt;
+  pipeline::BubbleFormula now = formulaAt(plan, plan.batch.microBatches);
+  if (now.numerator * kLarge <= now.denominator)
+    return std::nullopt;
+  BubbleAdvice advice{now.numerator, now.denominator, std::nullopt};
+  // Interleaved schedules run them in groups; more of them never idle more.
+  std::int64_t step =
+      plan.pipeline->virtualStages == 1
+          ? 1
+          : plan.pipeline->group.value_or(plan.pipeline->stages);
+  auto isSmall = [&](std::int64_t groups) {
+    pipeline::BubbleFormula at = formulaAt(plan, groups * step);
+    return at.numerator * kSmall < at.denominator;
+  };
+  std::int64_t low = 0, high = 1; // too few, perhaps enough, in groups
+  while (high * step <= kMost && !isSmall(high)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > 1) {
+    std::int64_t middle = low + (high - low) / 2;
+    (isSmall(middle) ? high : low) = middle;
+  }
+  if (isSmall(high))
+    advice.microBatches = high * step;
+  return advice;
+}
 
 report::ResolvedLine resolve(const Compilation &c, OriginId origin) {
   report::ResolvedLine line;
@@ -143,6 +195,7 @@ report::Report makeReport(const Compilation &c, const Options &options) {
   clauses.optimizer = plan.optimizer.clause;
   clauses.optimizerState = plan.optimizerState.clause;
   clauses.precision = plan.precision.clause;
+  clauses.repeated = repeatedBy(plan);
   return report::buildReport(
       {*c.programs, c.runs->chosen, *c.cost, module.cluster, plannedOf(c),
        modelFlopsOf(c), peak, printed, c.runs->orders, pipelineOf(c),

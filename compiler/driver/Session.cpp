@@ -3,9 +3,11 @@
 #include "compiler/diag/Consumers.h"
 #include "compiler/diag/Kinds.h"
 #include "compiler/driver/Compilation.h"
+#include "compiler/driver/MakeReport.h"
 #include "compiler/driver/PrintSchedule.h"
 #include "compiler/sema/Elaborate.h"
 #include "compiler/sema/ModulePrinter.h"
+#include "compiler/sema/Units.h"
 #include "compiler/source/ImportResolver.h"
 #include "compiler/syntax/ParseFile.h"
 #include "runtime/report/Trace.h"
@@ -98,6 +100,7 @@ struct Session::State {
 
   bool load();
   void compileTo(std::optional<Stage> last);
+  void reportFailure(diag::Kind kind, const Failure &failure);
   void conclude();
 
 private:
@@ -155,9 +158,33 @@ void Session::State::compileTo(std::optional<Stage> last) {
     diag::Kind kind = failure->kind == FailureKind::Internal
                           ? diag::Kind::InternalError
                           : diag::Kind::CannotSimulate;
-    emitter.report({}, kind, "{}", failure->text);
+    reportFailure(kind, *failure);
   }
   conclude();
+}
+
+/// At its own place, else at the plan's; what virtual time could not count with
+/// the numbers of the machine that make steps long.
+void Session::State::reportFailure(diag::Kind kind, const Failure &failure) {
+  const Compilation &c = compilation;
+  OriginId origin = failure.origin;
+  if (!origin.isValid() && c.module)
+    origin = c.module->plan.origin;
+  auto builder = emitter.report(origin.isValid() ? c.origins[origin].span
+                                                 : source::SourceSpan(),
+                                kind, "{}", failure.text);
+  if (kind != diag::Kind::CannotSimulate || !c.module)
+    return;
+  const hardware::Cluster &cluster = c.module->cluster;
+  const auto slowest =
+      std::min_element(cluster.levels.begin(), cluster.levels.end(),
+                       [](auto &a, auto &b) { return a.link < b.link; });
+  if (slowest != cluster.levels.end())
+    builder.note(
+        "the slowest link of `{}` is that of `{}`: {}", cluster.name,
+        slowest->name,
+        sema::formatQuantity(slowest->link.toDouble(), sema::kByteRate));
+  builder.help("look at units: `GB/s` is a thousand million bytes a second");
 }
 
 Session::Session(Options options)
@@ -205,6 +232,24 @@ void reportVerdicts(const report::Report &report, const sema::Plan &plan,
   }
 }
 
+void reportBubble(const sema::Plan &plan, const source::OriginTable &origins,
+                  diag::Emitter &emitter) {
+  std::optional<BubbleAdvice> advice = bubbleAdvice(plan);
+  if (!advice)
+    return;
+  const sema::Batch &batch = plan.batch;
+  auto made = emitter.report(
+      origins[plan.pipeline->clause].span, diag::Kind::BubbleLarge,
+      "{}/{} of the pipeline is bubble with {} micro-batch{} on {} stages: the "
+      "batch is too small for them",
+      advice->numerator, advice->denominator, batch.microBatches,
+      batch.microBatches == 1 ? "" : "es", plan.pipeline->stages);
+  if (advice->microBatches)
+    std::move(made).help(
+        "under 10 % from {} micro-batches: {} sequences", *advice->microBatches,
+        *advice->microBatches * (batch.sequences / batch.microBatches));
+}
+
 } // namespace
 
 Outcome Session::run() {
@@ -217,6 +262,7 @@ Outcome Session::run() {
   const report::Report &report = *state.compilation.report;
   const sema::Plan &plan = state.compilation.module->plan;
   reportVerdicts(report, plan, state.compilation.origins, state.emitter);
+  reportBubble(plan, state.compilation.origins, state.emitter);
   bool failed = false;
   for (std::size_t i = 0; i < report.expectations.size(); ++i) {
     const report::ExpectationResult &expectation = report.expectations[i];

@@ -1,6 +1,7 @@
 #include "compiler/sema/Constraints.h"
 
 #include "compiler/diag/Kinds.h"
+#include "compiler/sema/TargetRules.h"
 #include "runtime/base/Checked.h"
 
 #include <fmt/core.h>
@@ -75,6 +76,7 @@ bool Constraints::check() {
 
 bool Constraints::checkAxes() {
   bool isSound = true;
+  warnAlike();
   for (AxisId id : plan_.mesh.axes.ids()) {
     const Axis &axis = plan_.mesh.axes[id];
     bool isCut = !plan_.lists[id].list.empty();
@@ -101,6 +103,28 @@ bool Constraints::checkAxes() {
     }
   }
   return isSound;
+}
+
+/// Axes whose ranks all do the same.
+void Constraints::warnAlike() {
+  for (AxisId id : plan_.mesh.axes.ids()) {
+    const Axis &axis = plan_.mesh.axes[id];
+    if (axis.size == 1 || !plan_.lists[id].list.empty())
+      continue;
+    const StateSharding *state = nullptr;
+    for (const StateSharding *each :
+         {&plan_.parameters, &plan_.gradients, &plan_.optimizerState})
+      if (contains(each->axes, id))
+        state = each;
+    if (!state)
+      continue;
+    elaboration_.emitter()
+        .report(spanOf(axis.origin), Kind::RanksAlike,
+                "the {} ranks of `{}` run the same data", axis.size, axis.name)
+        .note(spanOf(state->clause), "`{}` cuts state and no dimension",
+              axis.name)
+        .help("`shard batch over {}` gives each its own", axis.name);
+  }
 }
 
 bool Constraints::checkListed() {
@@ -357,6 +381,10 @@ void Constraints::reportNotDivisible(ops::DimId id,
   else if (dim.origin.isValid())
     std::move(builder).note(spanOf(dim.origin), "`{}` is {} in `{}` here", name,
                             dim.size, model_.name);
+  TargetRules target(elaboration_, text_, model_, plan_, plan_.mesh.devices());
+  if (auto padded = target.padded(id); padded && *padded % ways == 0)
+    std::move(builder).help("`{}` pads `{}` to {}: write that into the model",
+                            target.name(), name, *padded);
   std::int64_t others = ways / axis.size;
   if (dim.size % others != 0)
     return;

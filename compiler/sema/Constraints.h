@@ -30,6 +30,7 @@ private:
 
   // Constraints.cpp: axes and dimensions.
   bool checkAxes();
+  void warnAlike();
   bool checkListed();
   bool checkUnknown(const ListedDim &listed);
   bool setBatch();

@@ -5,6 +5,7 @@
 #include "compiler/sema/Constraints.h"
 #include "compiler/sema/ModelBuilder.h"
 #include "compiler/sema/PlanBuilder.h"
+#include "compiler/sema/TargetRules.h"
 
 #include "llvm/Support/Casting.h"
 
@@ -78,7 +79,9 @@ bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
   if (!plan)
     return false;
   out.plan = std::move(*plan);
-  return Constraints(elaboration, text, out.model, out.plan).check();
+  return Constraints(elaboration, text, out.model, out.plan).check() &&
+         TargetRules(elaboration, text, out.model, out.plan, out.accelerators)
+             .check();
 }
 
 } // namespace

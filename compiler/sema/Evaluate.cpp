@@ -119,8 +119,10 @@ Value Evaluator::evaluateName(const ast::NameExpr &expr) {
   }
   Symbol symbol = file_->find(name);
   bool mayBeWord = name.isSimple() && isWord(name.first());
-  // A plan is no value, so its name hides no word.
-  if (symbol && !(mayBeWord && llvm::isa<ast::PlanDecl>(symbol.decl)))
+  // A plan or a target is no value, so its name hides no word.
+  bool isNoValue = symbol && (llvm::isa<ast::PlanDecl>(symbol.decl) ||
+                              llvm::isa<ast::TargetDecl>(symbol.decl));
+  if (symbol && !(mayBeWord && isNoValue))
     return elaboration_.valueOf(symbol, expr.span);
   if (mayBeWord)
     return Word{name.first()};

@@ -1,5 +1,6 @@
 // Clauses that say how, not where: kernels, precision, overlap, …
 #include "compiler/sema/PlanBuilder.h"
+#include "compiler/sema/TargetRules.h"
 
 #include "compiler/diag/Kinds.h"
 #include "llvm/Support/Casting.h"
@@ -334,6 +335,8 @@ bool PlanBuilder::checkOther(const Said<ast::Clause> &said) {
     if (!layers || *layers == 1)
       return layers.has_value();
   }
+  if (llvm::isa<ast::TargetClause>(clause)) // its rules: TargetRules.h
+    return findTarget(elaboration_, text_).has_value();
   reportUnsupported(clause->span, fmt::format("the clause `{}`",
                                               ast::keywordOf(clause->kind)));
   return false;

@@ -49,6 +49,20 @@ FileScope::namesUnder(std::string_view alias) const {
   return out;
 }
 
+Symbol Program::standardTarget(std::string_view name) const {
+  for (const Symbol &target : standardTargets_)
+    if (target.decl->name.text == name)
+      return target;
+  return {};
+}
+
+std::vector<std::string_view> Program::standardTargets() const {
+  std::vector<std::string_view> out;
+  for (const Symbol &target : standardTargets_)
+    out.push_back(target.decl->name.text);
+  return out;
+}
+
 namespace {
 
 /// Enough of a name to know it again; cut between letters of UTF-8.
@@ -87,6 +101,8 @@ public:
   std::unique_ptr<const Program> load(FileId main) {
     std::size_t before = context_.emitter->reportedErrors();
     program_->main_ = loadFile(main);
+    if (asksForTarget())
+      loadTargets();
     if (!program_->main_ || context_.emitter->reportedErrors() != before)
       return nullptr;
     return std::move(program_);
@@ -96,6 +112,8 @@ private:
   static constexpr std::size_t kMaxImportDepth = 200;
 
   const FileScope *loadFile(FileId id);
+  bool asksForTarget() const;
+  void loadTargets();
   void importOne(FileScope &scope, const ast::ImportDecl &import);
   std::optional<FileId> resolve(const ast::ImportDecl &import);
   void reportFailure(const ast::ImportDecl &import,
@@ -130,6 +148,34 @@ const FileScope *ProgramLoader::loadFile(FileId id) {
   open_.pop_back();
   done_[id] = &scope;
   return &scope;
+}
+
+bool ProgramLoader::asksForTarget() const {
+  for (const auto &scope : program_->files_)
+    for (const ast::Decl *decl : scope->file().decls)
+      if (auto *plan = llvm::dyn_cast<ast::PlanDecl>(decl))
+        for (const ast::Clause *clause : plan->clauses)
+          if (llvm::isa<ast::TargetClause>(clause))
+            return true;
+  return false;
+}
+
+/// Those of std.targets, all of them: a plan's word may be a `param`.
+void ProgramLoader::loadTargets() {
+  for (const std::string &name : source::ImportResolver::standardNames()) {
+    constexpr std::string_view kFolder = "std.targets.";
+    if (name.compare(0, kFolder.size(), kFolder) != 0)
+      continue;
+    source::LoadResult result = context_.resolver->loadStandard(
+        {"std", "targets", std::string_view(name).substr(kFolder.size())});
+    auto *id = std::get_if<FileId>(&result);
+    const FileScope *file = id ? loadFile(*id) : nullptr;
+    if (!file)
+      continue;
+    for (const Symbol &symbol : file->own())
+      if (llvm::isa<ast::TargetDecl>(symbol.decl))
+        program_->standardTargets_.push_back(symbol);
+  }
 }
 
 void ProgramLoader::declareOwn(FileScope &scope) {

@@ -68,6 +68,11 @@ public:
 
   const FileScope &main() const { return *main_; }
   const source::SourceSet &sources() const { return *sources_; }
+  /// A target of the standard library, known without an import where some plan
+  /// has a `target`; an empty symbol if there is none.
+  Symbol standardTarget(std::string_view name) const;
+  /// Their names, in the order of the library.
+  std::vector<std::string_view> standardTargets() const;
   /// In the order they were first imported, after the main file.
   const std::vector<std::unique_ptr<FileScope>> &files() const {
     return files_;
@@ -78,6 +83,7 @@ private:
   const source::SourceSet *sources_ = nullptr;
   std::vector<std::unique_ptr<FileScope>> files_;
   const FileScope *main_ = nullptr;
+  std::vector<Symbol> standardTargets_;
 };
 
 } // namespace planc::sema

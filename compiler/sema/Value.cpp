@@ -37,6 +37,8 @@ std::string_view nameOfDecl(ast::DeclKind kind) {
     return "a model";
   case ast::DeclKind::Plan:
     return "a plan";
+  case ast::DeclKind::Target:
+    return "a target";
   }
   return "a declaration";
 }

@@ -64,6 +64,7 @@ private:
   const ast::Decl *modelInstance(PlanParser::ModelInstanceContext *context);
   const ast::Decl *planDecl(PlanParser::PlanDeclContext *context);
   const ast::Decl *planVariant(PlanParser::PlanVariantContext *context);
+  const ast::Decl *targetDecl(PlanParser::TargetDeclContext *context);
   void language(PlanParser::LanguageLineContext *context, bool isFirst,
                 ast::File &file);
   Array<ast::Formal> formals(PlanParser::FormalsContext *context);

@@ -58,6 +58,8 @@ const ast::Decl *AstBuilder::decl(PlanParser::TopLevelContext *context) {
     return modelInstance(c);
   if (auto *c = dynamic_cast<PlanParser::PlanDeclContext *>(context))
     return planDecl(c);
+  if (auto *c = dynamic_cast<PlanParser::TargetDeclContext *>(context))
+    return targetDecl(c);
   return planVariant(dynamic_cast<PlanParser::PlanVariantContext *>(context));
 }
 
@@ -153,6 +155,23 @@ AstBuilder::planVariant(PlanParser::PlanVariantContext *context) {
     node->cluster = cluster(context->clusterReference());
   if (context->clauseBlock())
     node->clauses = clauses(context->clauseBlock());
+  return node;
+}
+
+const ast::Decl *
+AstBuilder::targetDecl(PlanParser::TargetDeclContext *context) {
+  auto *node = make<ast::TargetDecl>(context);
+  node->name = name(context->name());
+  std::vector<ast::Field> plain;
+  std::vector<ast::Rule> rules;
+  for (auto *item : context->targetBlock()->targetItem()) {
+    if (auto *c = dynamic_cast<PlanParser::TargetRuleContext *>(item))
+      rules.push_back({name(c->name()), fields(c->fieldBlock()), spanOf(c)});
+    else if (auto *f = dynamic_cast<PlanParser::TargetFieldContext *>(item))
+      plain.push_back(field(f->field()));
+  }
+  node->fields = arena_.copy(plain);
+  node->rules = arena_.copy(rules);
   return node;
 }
 

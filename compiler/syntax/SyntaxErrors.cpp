@@ -18,6 +18,7 @@ bool isItem(std::size_t rule) {
   case PlanParser::RuleClause:
   case PlanParser::RuleField:
   case PlanParser::RuleClusterItem:
+  case PlanParser::RuleTargetItem:
   case PlanParser::RuleOpClause:
     return true;
   default:
@@ -31,6 +32,7 @@ bool isBlock(std::size_t rule) {
   case PlanParser::RuleFile:
   case PlanParser::RuleFieldBlock:
   case PlanParser::RuleClusterBlock:
+  case PlanParser::RuleTargetBlock:
   case PlanParser::RuleStatementBlock:
   case PlanParser::RuleOpBlock:
   case PlanParser::RuleClauseBlock:

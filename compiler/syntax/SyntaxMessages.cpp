@@ -43,7 +43,7 @@ bool isItemRule(std::size_t rule) {
   return rule == PlanParser::RuleTopLevel ||
          rule == PlanParser::RuleStatement || rule == PlanParser::RuleClause ||
          rule == PlanParser::RuleField || rule == PlanParser::RuleClusterItem ||
-         rule == PlanParser::RuleOpClause;
+         rule == PlanParser::RuleOpClause || rule == PlanParser::RuleTargetItem;
 }
 
 /// The words an item of this block may start with, as the shapes list them.

@@ -313,6 +313,7 @@ private:
       return named && (!insideBrace || afterNext == PlanLexer::ASSIGN);
     case PlanLexer::ACCELERATOR:
     case PlanLexer::CLUSTER:
+    case PlanLexer::TARGET:
       return named && (!insideBrace || afterNext == PlanLexer::LBRACE);
     case PlanLexer::BLOCK:
     case PlanLexer::OP:

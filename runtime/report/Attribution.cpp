@@ -62,6 +62,8 @@ public:
                      : inputs_.clauses.optimizer,
                  Charge::Update, result_.waterfall[Cause::Update]);
     chargeClause(inputs_.clauses.batch, Charge::SmallMatrices, smallness_);
+    chargeClause(inputs_.clauses.repeated, Charge::Repeated,
+                 result_.waterfall[Cause::Repeated]);
     return std::move(result_);
   }
 

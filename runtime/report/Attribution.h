@@ -22,9 +22,10 @@ enum class Charge : std::uint8_t {
   SmallMatrices,
   Recomputation,
   Update,
+  Repeated,
 };
 inline constexpr std::size_t kCharges =
-    static_cast<std::size_t>(Charge::Update) + 1;
+    static_cast<std::size_t>(Charge::Repeated) + 1;
 using Charges = std::array<Int128, kCharges>;
 
 /// Rank-time of kernels of one sort, and what of it their arithmetic takes at

@@ -170,8 +170,9 @@ std::vector<Communication> communicationOf(const ReportInputs &inputs,
 /// The charges that make up at least a tenth of a line's cost, named.
 std::string namesOf(const Charges &charges, Int128 total) {
   static constexpr std::array<std::string_view, kCharges> kNames = {
-      "exposed",        "bubble",        "transfer",
-      "small matrices", "recomputation", "optimizer update"};
+      "exposed",           "bubble",        "transfer",
+      "small matrices",    "recomputation", "optimizer update",
+      "repeated on copies"};
   std::string out;
   for (std::size_t i = 0; i < kCharges; ++i)
     if (charges[i] * 10 >= total)

@@ -26,6 +26,7 @@ using OriginResolver = std::function<ResolvedLine(OriginId)>;
 /// instruction's own clause explains are charged to these.
 struct PlanClauses {
   OriginId batch, pipeline, recompute, optimizer, optimizerState, precision;
+  OriginId repeated; ///< the axis whose ranks work alike, else the mesh
 };
 
 /// The shape of a pipeline, for the closed form of its bubble.

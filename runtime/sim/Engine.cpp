@@ -88,7 +88,7 @@ Result<timeline::Timeline> EngineState::run() {
   } while (now_ < kEndOfTime);
   if (now_ >= kEndOfTime)
     return Failure{FailureKind::Unsupported,
-                   "the step takes longer than virtual time can count",
+                   "the step takes more than 53 days, where virtual time ends",
                    {}};
   if (left_ > 0)
     return deadlock();
@@ -280,9 +280,10 @@ Result<timeline::Timeline> simulate(const program::ProgramSet &set,
   CompiledProgram program = compileProgram(set, costs, order);
   if (!inRange(costs.instructions) || !inRange(costs.tasks) ||
       !inRange(program))
-    return Failure{FailureKind::Unsupported,
-                   "an operation takes longer than virtual time can count",
-                   {}};
+    return Failure{
+        FailureKind::Unsupported,
+        "one operation takes more than 53 days, where virtual time ends",
+        {}};
   return EngineState(program, costs.units, options).run();
 }
 

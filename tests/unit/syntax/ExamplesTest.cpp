@@ -109,3 +109,20 @@ plan p for m on c[8]
   shard ffn over tp
 )");
 }
+
+TEST_CASE("a target prints its fields and rules") {
+  Parsed parsed(readFile(PLANC_EXAMPLES "/target.plan"));
+  CHECK(parsed.print() == R"(language 1
+target trainer
+  version "2.1"
+  pads vocab = 128 * ways(vocab)
+  rule layers
+    when stages > 1
+    needs layers mod (stages * virtual) == 0
+    says [layers, " layers on ", stages, " stages"]
+    source "config.py"
+  rule rule
+    needs true
+    says "a soft word may be a name"
+)");
+}
