@@ -65,6 +65,17 @@ bool Elaboration::spendListItems(std::int64_t count, SourceSpan span) {
   return false;
 }
 
+bool Elaboration::spendDivisions(std::int64_t count, SourceSpan span) {
+  constexpr std::int64_t kBudget = 32'000'000;
+  divisions_ += count;
+  if (divisions_ <= kBudget)
+    return true;
+  emitter_.report(span, Kind::NumberOutOfRange,
+                  "all `divisors` together take more than {} divisions",
+                  kBudget);
+  return false;
+}
+
 bool Elaboration::enter(const ast::Decl &decl, SourceSpan use) {
   auto at = std::find(active_.begin(), active_.end(), &decl);
   if (at == active_.end() && active_.size() >= kMaxActive) {

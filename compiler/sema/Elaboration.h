@@ -89,6 +89,9 @@ public:
   /// False, after a report, where lists have grown beyond all bounds.
   bool spendListItems(std::int64_t count, source::SourceSpan span);
 
+  /// The same for divisions that looking for divisors takes.
+  bool spendDivisions(std::int64_t count, source::SourceSpan span);
+
   /// Expressions being evaluated inside each other, calls included.
   int depth = 0;
   static constexpr int kMaxDepth = 1500;
@@ -107,7 +110,7 @@ private:
   std::map<const ast::Decl *, std::string> overrides_;
   std::vector<Symbol> overridden_; ///< in the order given
   std::vector<const ast::Decl *> active_;
-  std::int64_t listItems_ = 0;
+  std::int64_t listItems_ = 0, divisions_ = 0;
 };
 
 /// A literal outside of any file: the value of `-D`. Nothing if it is none.

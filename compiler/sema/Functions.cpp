@@ -98,6 +98,10 @@ Value divisorsOf(const FunctionCall &f) {
   // A million divisions; beyond it no size of a machine or a model lies.
   if (!n || *n < 1 || *n > 1'000'000'000'000)
     return f.reject("an integer from 1 to 10^12");
+  auto divisions =
+      static_cast<std::int64_t>(std::sqrt(static_cast<double>(*n)));
+  if (!f.elaboration.spendDivisions(divisions, f.call.span))
+    return Poison();
   std::vector<Value> low, high;
   for (std::int64_t d = 1; d * d <= *n; ++d) {
     if (*n % d != 0)

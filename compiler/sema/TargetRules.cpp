@@ -9,8 +9,6 @@
 
 #include <fmt/core.h>
 
-#include <set>
-
 namespace planc::sema {
 
 using diag::Kind;
@@ -160,9 +158,11 @@ bool TargetRules::check() {
     return true;
   if (!isRead_)
     return false;
-  std::size_t before = elaboration_.emitter().reportedErrors();
+  constexpr std::size_t kMostRefusals = 8;
+  std::size_t before = elaboration_.emitter().reportedErrors(), refusals = 0;
   for (const RuleText &rule : rules_)
-    checkRule(rule);
+    if (refusals < kMostRefusals)
+      refusals += !checkRule(rule);
   if (elaboration_.emitter().reportedErrors() != before)
     return false;
   sayPadding();
@@ -211,10 +211,9 @@ std::string TargetRules::textOf(const ast::Expr &expr, TargetHost &host) {
 }
 
 /// The first thing that the rule asked for and that the plan's author wrote.
-SourceSpan
-TargetRules::placeOf(const std::vector<TargetHost::Read> &reads) const {
+SourceSpan TargetRules::placeOf(const std::vector<TargetHost::Read> &reads) {
   for (const TargetTrials::Knob &knob : TargetTrials(*this).knobsOf(reads))
-    if (knob.place.isValid())
+    if (knob.place.isValid() && places_.insert(knob.place.begin).second)
       return knob.place;
   return use_.clause;
 }

@@ -6,6 +6,8 @@
 #include "compiler/sema/PlanText.h"
 #include "compiler/sema/TargetQuantities.h"
 
+#include <set>
+
 namespace planc::sema {
 
 /// The target a plan asks for; `clause` is the plan's.
@@ -63,7 +65,8 @@ private:
   /// A text, or a list of texts and numbers joined.
   std::string textOf(const ast::Expr &expr, TargetHost &host);
   void sayPadding();
-  source::SourceSpan placeOf(const std::vector<TargetHost::Read> &reads) const;
+  /// No two refusals stand at one place.
+  source::SourceSpan placeOf(const std::vector<TargetHost::Read> &reads);
 
   Elaboration &elaboration_;
   const PlanText &text_;
@@ -74,6 +77,7 @@ private:
   std::vector<RuleText> rules_;
   std::vector<Padding> paddings_;
   std::string version_;
+  std::set<std::uint32_t> places_; ///< where something was refused
   bool isRead_ = false;
 };
 

@@ -12,15 +12,8 @@ namespace planc::sema {
 
 namespace {
 
-/// A search no longer than this is worth a better message.
-constexpr std::int64_t kMostTried = 4096;
 constexpr std::size_t kMostShown = 6;
-
-/// What goes wrong in a plan that is only tried is nobody's mistake.
-class Silence final : public diag::Consumer {
-  void handle(const diag::Diagnostic &) override {}
-  void handleSuppressed(std::size_t) override {}
-};
+constexpr std::int64_t kMostKnobs = 8, kFarthest = 4096;
 
 bool contains(const ops::Dims &dims, ops::DimId dim) {
   return std::find(dims.begin(), dims.end(), dim) != dims.end();
@@ -51,6 +44,27 @@ std::string listOf(const std::vector<std::int64_t> &values) {
 
 } // namespace
 
+TargetTrials::TargetTrials(const TargetRules &rules)
+    : rules_(rules), emitter_(silence_),
+      quiet_(rules.elaboration_.program(), origins_, emitter_) {
+  // A search no longer than this is worth a better message; what one try costs
+  // grows with the rules' texts, the kinds of attention, and the axes.
+  constexpr std::int64_t kMost = 8192, kLeast = 128, kWork = 32'000'000;
+  std::int64_t work = 1;
+  for (const TargetRules::RuleText &rule : rules.rules_)
+    work += rule.rule->span.end - rule.rule->span.begin;
+  work *= std::ssize(rules.subjects_);
+  work += 4 * static_cast<std::int64_t>(rules.plan_.mesh.axes.size()) *
+          static_cast<std::int64_t>(rules.model_.dims.size());
+  mostTries_ = std::clamp(kWork / work, kLeast, kMost);
+}
+
+/// Rules that fail by themselves (too long lists, say) end the search.
+bool TargetTrials::mayTry() const {
+  constexpr std::size_t kMostErrors = 16;
+  return emitter_.reportedErrors() < kMostErrors;
+}
+
 std::vector<TargetTrials::Knob>
 TargetTrials::knobsOf(const std::vector<TargetHost::Read> &reads) const {
   const Plan &plan = rules_.plan_;
@@ -59,7 +73,8 @@ TargetTrials::knobsOf(const std::vector<TargetHost::Read> &reads) const {
     auto isSame = [&](const Knob &other) {
       return other.kind == knob.kind && other.axis == knob.axis;
     };
-    if (std::none_of(out.begin(), out.end(), isSame))
+    if (std::ssize(out) < kMostKnobs &&
+        std::none_of(out.begin(), out.end(), isSame))
       out.push_back(knob);
   };
   auto spanOf = [&](OriginId origin) {
@@ -192,33 +207,32 @@ bool TargetTrials::divides(const Plan &plan) const {
   return true;
 }
 
-bool TargetTrials::holdsAll(const Plan &plan) const {
-  Silence silence;
-  diag::Emitter emitter(silence);
-  source::OriginTable origins;
-  Elaboration quiet(rules_.elaboration_.program(), origins, emitter);
+bool TargetTrials::holdsAll(const Plan &plan) {
   for (const TargetRules::RuleText &rule : rules_.rules_)
     for (const TargetSubject &subject : rules_.subjects_) {
-      TargetHost host(quiet, subject, plan);
-      auto holds = TargetRules::holds(quiet, *rules_.use_.home, rule, host);
-      if (!holds && emitter.reportedErrors() != 0)
-        return false;
-      if (holds && !*holds)
+      std::size_t before = emitter_.reportedErrors();
+      TargetHost host(quiet_, subject, plan);
+      auto holds = TargetRules::holds(quiet_, *rules_.use_.home, rule, host);
+      if ((holds && !*holds) || emitter_.reportedErrors() != before)
         return false;
     }
   return true;
 }
 
-bool TargetTrials::works(const Knob &knob, std::int64_t value) const {
+bool TargetTrials::works(const Knob &knob, std::int64_t value) {
   Plan plan = rules_.plan_;
   return set(knob, value, plan) && divides(plan) && holdsAll(plan);
 }
 
 /// The nearest first, above before below; then in order.
-std::vector<std::int64_t> TargetTrials::valuesNear(const Knob &knob) const {
+std::vector<std::int64_t> TargetTrials::valuesNear(const Knob &knob) {
   std::vector<std::int64_t> out;
-  std::int64_t tried = 0;
-  for (std::int64_t by = 1; tried < kMostTried && out.size() < kMostShown; ++by)
+  bool isOfBatch =
+      knob.kind == Knob::Kind::Sequences || knob.kind == Knob::Kind::Length;
+  std::int64_t farthest = isOfBatch ? knob.now + kFarthest : 4 * knob.now + 8;
+  std::int64_t share = mostTries_ / kMostKnobs, tried = 0;
+  for (std::int64_t by = 1;
+       tried < share && knob.now + by <= farthest && mayTry(); ++by)
     for (std::int64_t value : {knob.now + by, knob.now - by}) {
       if (value < 1 || out.size() >= kMostShown)
         continue;
@@ -230,7 +244,7 @@ std::vector<std::int64_t> TargetTrials::valuesNear(const Knob &knob) const {
   return out;
 }
 
-std::optional<std::string> TargetTrials::adviceOn(const Knob &knob) const {
+std::optional<std::string> TargetTrials::adviceOn(const Knob &knob) {
   std::vector<std::int64_t> values = valuesNear(knob);
   if (values.empty())
     return std::nullopt;

@@ -119,6 +119,20 @@ def texts():
             f"a{i} = 1" for i in range(2_000)) + ", dp = rest\n" + "".join(
                 f"  shard batch over a{i}\n" for i in range(2_000)) + \
         "  shard batch over dp\n}\n", None, None
+    for name, rules, shards in (
+            ("rules-divisors", "rule r { needs divisors(1000000000000)"
+             " == ways(batch), says \"x\" }\n", ""),
+            ("rules-lists", "rule r { needs sum(100000 * [ways(batch)])"
+             " == 3, says \"x\" }\n", ""),
+            ("rules-many", "".join(
+                f"rule r{i} {{ needs ways(batch) + {i} > 8, says \"x\" }}\n"
+                for i in range(10_000)), ""),
+            ("rules-axes", "rule r { needs ways(batch) == 3, says \"x\" }\n",
+             "".join(f"  shard batch over a{i}\n" for i in range(2_000)))):
+        mesh = "".join(f"a{i} = 1, " for i in range(2_000)) if shards else ""
+        yield name, HEAD + "target t {\n" + rules + "}\n" + PLAN.replace(
+            "mesh  ", "target t\n  mesh " + mesh).replace("}", shards + "}") % (
+            "llama3_8b", "dgx_h100[8]", "64 sequences of 8192 tokens"), 2, None
     for length in range(20, len(fine) - 2, 17):
         yield f"cut-{length}", fine[:length], 2, None
 
