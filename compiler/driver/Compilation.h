@@ -27,8 +27,8 @@ struct Compilation {
   std::optional<sema::Module> module;
   std::optional<graph::OpGraph> graph;
   std::optional<shard::ShardedGraph> sharded;
-  Table<ops::BodyId, lower::LoweredBody> bodies;
   std::optional<cost::RooflineCostModel> cost;
+  lower::LoweredModel bodies;
   std::optional<pipeline::StageGraph> stages;
   std::optional<program::ProgramSet> programs;
   std::optional<Runs> runs;

@@ -2,6 +2,8 @@
 
 #include "compiler/pipeline/StageGraph.h"
 
+#include <algorithm>
+
 namespace planc::driver {
 
 using program::Instruction;
@@ -30,26 +32,36 @@ cost::Options costOptionsOf(const sema::Plan &plan) {
   return options;
 }
 
-Table<ops::BodyId, lower::LoweredBody>
-lowerBodies(const shard::ShardedGraph &sharded, const sema::Plan &plan) {
-  const ops::Model &model = sharded.graph->model;
+lower::LoweredModel lowerModel(const shard::ShardedGraph &sharded,
+                               const sema::Plan &plan,
+                               std::vector<lower::RerunChoice> choices) {
   std::vector<bool> isLayer(sharded.bodies.size(), false);
-  for (const ops::Segment &segment : model.segments)
+  for (const ops::Segment &segment : sharded.graph->model.segments)
     for (ops::BodyId body : segment.iterations)
       isLayer[body.index()] = segment.isRepeat;
   lower::Scatters scatters = plan.pipeline && plan.pipeline->virtualStages > 1
                                  ? lower::Scatters::ByStage
                                  : lower::Scatters::InPass;
-  Table<ops::BodyId, lower::LoweredBody> bodies;
-  for (ops::BodyId body : sharded.bodies.ids())
-    bodies.add(lower::lowerBody(sharded, body,
-                                isLayer[body.index()] ? plan.recompute
-                                                      : sema::Recompute::None,
-                                scatters));
-  return bodies;
+  lower::LoweredModel out;
+  for (ops::BodyId body : sharded.bodies.ids()) {
+    std::vector<lower::LoweredBody> forms;
+    std::vector<lower::RerunChoice> known;
+    for (lower::RerunChoice choice : choices) {
+      if (!isLayer[body.index()])
+        choice.all = choice.attention = false;
+      forms.push_back(lower::lowerBody(sharded, body, choice, scatters));
+      known.push_back(std::move(choice));
+    }
+    bool isOne = std::all_of(known.begin(), known.end(), [&](const auto &each) {
+      return each == known.front();
+    });
+    if (isOne)
+      forms.resize(1);
+    out.forms.add(std::move(forms));
+  }
+  out.choices = std::move(choices);
+  return out;
 }
-
-namespace {
 
 Duration costOf(const std::vector<Instruction> &instructions,
                 const cost::CostModel &cost) {
@@ -62,24 +74,26 @@ Duration costOf(const std::vector<Instruction> &instructions,
   return total;
 }
 
-} // namespace
-
-std::vector<Duration>
-unitCostsOf(const ops::Model &model,
-            const Table<ops::BodyId, lower::LoweredBody> &bodies,
-            const cost::CostModel &cost) {
-  Table<ops::BodyId, Duration> byBody;
-  for (const lower::LoweredBody &body : bodies)
-    byBody.add(costOf(body.forward.instructions, cost) +
-               costOf(body.backward.instructions, cost));
-  std::vector<Duration> costs;
-  for (const pipeline::Unit &unit : pipeline::unitsOf(model)) {
-    Duration total;
-    for (ops::BodyId body : unit.bodies)
-      total += byBody[body];
-    costs.push_back(total);
+std::vector<Duration> unitCostsOf(const ops::Model &model,
+                                  const lower::LoweredModel &bodies,
+                                  const cost::CostModel &cost) {
+  Table<ops::BodyId, std::vector<Duration>> byBody;
+  for (const std::vector<lower::LoweredBody> &forms : bodies.forms) {
+    std::vector<Duration> costs;
+    for (const lower::LoweredBody &form : forms)
+      costs.push_back(costOf(form.forward.instructions, cost) +
+                      costOf(form.backward.instructions, cost));
+    byBody.add(std::move(costs));
   }
-  return costs;
+  std::vector<Duration> out;
+  std::vector<pipeline::Unit> units = pipeline::unitsOf(model);
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    Duration total;
+    for (ops::BodyId body : units[u].bodies)
+      total += byBody[body][bodies.formOf(u, body)];
+    out.push_back(total);
+  }
+  return out;
 }
 
 } // namespace planc::driver

@@ -9,16 +9,21 @@ namespace planc::driver {
 
 cost::Options costOptionsOf(const sema::Plan &plan);
 
-/// Every body of the model under the plan's recomputation. Only layers are
-/// recomputed; what stands before and after them is kept.
-Table<ops::BodyId, lower::LoweredBody>
-lowerBodies(const shard::ShardedGraph &sharded, const sema::Plan &plan);
+/// Every body of the model in a form for each choice of what is made again.
+/// `all` and `attention` are of layers; operators that are named by path count
+/// wherever they stand.
+lower::LoweredModel lowerModel(const shard::ShardedGraph &sharded,
+                               const sema::Plan &plan,
+                               std::vector<lower::RerunChoice> choices);
+
+/// Instructions of one pass, one after the other.
+Duration costOf(const std::vector<program::Instruction> &instructions,
+                const cost::CostModel &cost);
 
 /// Forward and backward of each unit, one micro-batch, instruction after
 /// instruction: what stages are balanced by.
-std::vector<Duration>
-unitCostsOf(const ops::Model &model,
-            const Table<ops::BodyId, lower::LoweredBody> &bodies,
-            const cost::CostModel &cost);
+std::vector<Duration> unitCostsOf(const ops::Model &model,
+                                  const lower::LoweredModel &bodies,
+                                  const cost::CostModel &cost);
 
 } // namespace planc::driver

@@ -191,7 +191,7 @@ report::Report makeReport(const Compilation &c, const Options &options) {
   clauses.batch = plan.batch.clause;
   if (plan.pipeline)
     clauses.pipeline = plan.pipeline->clause;
-  clauses.recompute = plan.recomputeClause;
+  clauses.recompute = plan.recompute.clause;
   clauses.optimizer = plan.optimizer.clause;
   clauses.optimizerState = plan.optimizerState.clause;
   clauses.precision = plan.precision.clause;

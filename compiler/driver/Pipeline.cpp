@@ -3,9 +3,9 @@
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/Costs.h"
 #include "compiler/driver/MakeReport.h"
+#include "compiler/driver/Refine.h"
 #include "compiler/driver/Simulate.h"
 #include "compiler/driver/Verify.h"
-#include "compiler/pipeline/AssignStages.h"
 #include "compiler/sema/Elaborate.h"
 
 namespace planc::driver {
@@ -52,12 +52,12 @@ std::optional<Failure> compile(Compilation &c, const Options &options,
   if (checks.failed() || last == Stage::Sharded)
     return checks.failure();
 
-  // 5. Layers to stages, by what they cost; passes in the schedule's order.
+  // 5. Layers to stages, by what they cost; what is made again, by what fits;
+  // passes in the schedule's order.
   c.cost.emplace(c.module->cluster, costOptionsOf(plan));
-  c.bodies = lowerBodies(*c.sharded, plan);
-  c.stages =
-      pipeline::assignStages({&c.module->model, &plan,
-                              unitCostsOf(c.module->model, c.bodies, *c.cost)});
+  Refined refined = refine({&*c.module, &*c.sharded, &*c.cost});
+  c.bodies = std::move(refined.bodies);
+  c.stages = std::move(refined.stages);
   checks.run("stage graph", [&] { return pipeline::verify(*c.stages); });
   if (checks.failed() || last == Stage::Stages)
     return checks.failure();

@@ -5,6 +5,7 @@
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/MakeReport.h"
 #include "compiler/driver/PrintSchedule.h"
+#include "compiler/driver/Refine.h"
 #include "compiler/sema/Elaborate.h"
 #include "compiler/sema/ModulePrinter.h"
 #include "compiler/sema/Units.h"
@@ -304,7 +305,7 @@ std::optional<std::string> Session::emit(Stage stage) {
   case Stage::Sharded:
     return shard::toText(*c.sharded);
   case Stage::Stages:
-    return pipeline::toText(*c.stages);
+    return pipeline::toText(*c.stages) + recomputeText(c.bodies, *c.stages);
   case Stage::Program:
     return program::toText(*c.programs);
   case Stage::Schedule:

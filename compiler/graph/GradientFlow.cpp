@@ -57,7 +57,8 @@ void Flow::goForward(BodyId id, std::vector<bool> &slots) {
   const ops::Body &body = model_.bodies[id];
   std::vector<bool> &wanted = flows_[id].wanted;
   for (ops::ValueId value : body.values.ids())
-    if (body.values[value].kind == ops::ValueKind::Weight)
+    if (body.values[value].kind == ops::ValueKind::Weight &&
+        !model_.weights[body.values[value].weight].isFrozen)
       set(wanted, value.index());
   for (const ops::Port &port : body.inputs)
     if (slots[port.slot.index()])

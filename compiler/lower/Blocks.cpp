@@ -1,6 +1,7 @@
 #include "compiler/lower/Blocks.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace planc::lower {
 
@@ -24,8 +25,11 @@ ChunkPass BlockBuilder::pass(const pipeline::Chunk &chunk, PassKind kind) {
   for (ChunkPass::Part &part : out.parts) {
     part.first = at;
     at += static_cast<std::uint32_t>(
-        passOf((*request_.bodies)[part.body], kind).instructions.size());
+        passOf(request_.bodies->of(part.unit, part.body), kind)
+            .instructions.size());
     key.push_back(part.body.index());
+    key.push_back(static_cast<std::uint32_t>(
+        request_.bodies->formOf(part.unit, part.body)));
   }
   auto &known = kind == PassKind::Forward ? forward_ : backward_;
   auto [entry, isNew] = known.try_emplace(std::move(key));
@@ -52,7 +56,8 @@ program::Block BlockBuilder::join(const std::vector<ChunkPass::Part> &parts,
   // Who wrote each slot last, within this block.
   std::map<ops::SlotId, std::uint32_t> writer;
   for (const ChunkPass::Part &part : parts) {
-    const LoweredPass &pass = passOf((*request_.bodies)[part.body], kind);
+    const LoweredPass &pass =
+        passOf(request_.bodies->of(part.unit, part.body), kind);
     for (program::Instruction instruction : pass.instructions) {
       for (std::uint32_t &dep : instruction.deps)
         dep += part.first;
@@ -67,9 +72,50 @@ program::Block BlockBuilder::join(const std::vector<ChunkPass::Part> &parts,
     for (const LoweredPass::SlotUse &write : pass.writes)
       writer[write.slot] = part.first + write.instruction;
   }
+  holdFetches(parts, block);
   for (program::Instruction &instruction : block.instructions)
     std::sort(instruction.deps.begin(), instruction.deps.end());
   return block;
+}
+
+namespace {
+
+/// Of [begin, end), the last on the compute stream.
+std::optional<std::uint32_t> lastKernel(const program::Block &block,
+                                        std::uint32_t begin,
+                                        std::uint32_t end) {
+  for (std::uint32_t i = end; i-- > begin;)
+    if (block.instructions[i].stream == program::Stream::Compute)
+      return i;
+  return std::nullopt;
+}
+
+bool isFetch(const program::Instruction &instruction) {
+  return instruction.deps.empty() &&
+         instruction.kind == program::InstructionKind::AllGather &&
+         instruction.message.kind == program::CommunicationKind::Parameters;
+}
+
+} // namespace
+
+void BlockBuilder::holdFetches(const std::vector<ChunkPass::Part> &parts,
+                               program::Block &block) const {
+  const sema::Plan &plan = *request_.plan;
+  const auto ahead =
+      static_cast<std::size_t>(plan.overlap.parameters ? plan.prefetch : 0);
+  for (std::size_t p = ahead + 1; p < parts.size(); ++p) {
+    const std::uint32_t end =
+        p + 1 < parts.size()
+            ? parts[p + 1].first
+            : static_cast<std::uint32_t>(block.instructions.size());
+    // Parts without kernels of their own are looked through.
+    std::optional<std::uint32_t> before;
+    for (std::size_t q = p - ahead; q-- > 0 && !before;)
+      before = lastKernel(block, parts[q].first, parts[q + 1].first);
+    for (std::uint32_t i = parts[p].first; before && i < end; ++i)
+      if (isFetch(block.instructions[i]))
+        block.instructions[i].deps.push_back(*before);
+  }
 }
 
 } // namespace planc::lower

@@ -32,6 +32,10 @@ public:
 private:
   program::Block join(const std::vector<ChunkPass::Part> &parts,
                       program::PassKind kind) const;
+  /// A fetch (parameters that are kept elsewhere) starts no earlier than the
+  /// part `prefetch` before its own.
+  void holdFetches(const std::vector<ChunkPass::Part> &parts,
+                   program::Block &block) const;
 
   const EmitRequest &request_;
   program::ProgramSet &set_;

@@ -3,6 +3,7 @@
 #include "compiler/lower/Memory.h"
 #include "compiler/lower/Pieces.h"
 #include "compiler/lower/StageWeights.h"
+#include "compiler/lower/Update.h"
 
 #include <algorithm>
 
@@ -235,46 +236,12 @@ private:
     Task task;
     task.kind = TaskKind::Run;
     task.pass = PassKind::Update;
-    task.block = set_.blocks.add(updateBlock());
+    task.block = set_.blocks.add(updateBlock(request_, stage_));
     task.deps = beforeUpdate_;
     task.name = "update";
     TaskId update = program_.tasks.add(std::move(task));
     for (program::Piece &piece : program_.gathers)
       piece.task = update;
-  }
-
-  /// Gradients are read for their norm, then once more beside the states, which
-  /// are read and written; parameters are written, gradients zeroed.
-  program::Block updateBlock() const {
-    const sema::Plan &plan = *request_.plan;
-    std::int64_t gradientBytes = bytesOf(plan.precision.gradients);
-    std::int64_t stateBytes = optimizerBytes(plan);
-    program::Work work;
-    work.precision = Precision::Fp32;
-    for (const HeldWeight &held : weightsOf(request_, stage_)) {
-      const shard::WeightState &state = request_.graph->weights[held.weight];
-      std::int64_t owned =
-          cutElements(plan.mesh, state.localElements, state.optimizerState);
-      std::int64_t gradients =
-          cutElements(plan.mesh, state.localElements, state.gradientState);
-      std::int64_t normReads = plan.optimizer.clip > 0 ? 1 : 0;
-      work.bytesRead +=
-          Bytes(owned * (gradientBytes * (1 + normReads) + stateBytes));
-      work.bytesWritten +=
-          Bytes(owned * (stateBytes + bytesOf(plan.precision.parameters)) +
-                gradients * gradientBytes);
-    }
-    program::Instruction instruction;
-    instruction.kind = program::InstructionKind::Update;
-    instruction.phase = program::Phase::Update;
-    instruction.work = work;
-    instruction.name = "update";
-    instruction.origin = plan.optimizer.clause;
-    instruction.clause = plan.optimizer.clause;
-    program::Block block;
-    block.name = program_.name + " update";
-    block.instructions.push_back(std::move(instruction));
-    return block;
   }
 
   const EmitRequest &request_;

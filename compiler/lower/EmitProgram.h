@@ -11,8 +11,7 @@ struct EmitRequest {
   const shard::ShardedGraph *graph = nullptr;
   const pipeline::StageGraph *stages = nullptr;
   const sema::Plan *plan = nullptr;
-  /// By body of the model; bodies are equal for every chunk that runs them.
-  const Table<ops::BodyId, LoweredBody> *bodies = nullptr;
+  const LoweredModel *bodies = nullptr;
   std::int64_t accelerators = 1;
   std::string name;
 };

@@ -187,6 +187,18 @@ bool isScatter(const Step &step) {
   return step.kind == StepKind::ReduceScatter && step.results.empty();
 }
 
+/// Parameters that what is made again has gathered already.
+bool isGathered(const Step &step, const shard::ShardedBody &body,
+                const Rerun &rerun) {
+  return step.kind == StepKind::AllGather && step.operands.empty() &&
+         std::any_of(rerun.steps.begin(), rerun.steps.end(),
+                     [&](std::uint32_t index) {
+                       const Step &again = body.forward[index];
+                       return again.kind == StepKind::AllGather &&
+                              again.results == step.results;
+                     });
+}
+
 std::vector<PlannedStep> planned(const std::vector<Step> &steps) {
   std::vector<PlannedStep> out;
   for (const Step &step : steps)
@@ -223,7 +235,7 @@ void setGroup(program::Message &message, const shard::Step &step) {
 }
 
 LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
-                      sema::Recompute recompute, Scatters scatters) {
+                      const RerunChoice &recompute, Scatters scatters) {
   const shard::ShardedBody &sharded = graph.bodies[body];
   LoweredBody lowered;
 
@@ -239,7 +251,8 @@ LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
   for (std::uint32_t index : rerun.steps)
     backward.push_back({&sharded.forward[index], Phase::Recompute});
   for (const Step &step : sharded.backward)
-    if (scatters == Scatters::InPass || !isScatter(step))
+    if ((scatters == Scatters::InPass || !isScatter(step)) &&
+        !isGathered(step, sharded, rerun))
       backward.push_back({&step, step.phase});
   PassBuilder backwardPass(graph, body);
   backwardPass.readSlots(sharded.gradientInputs);

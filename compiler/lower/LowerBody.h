@@ -2,6 +2,7 @@
 // dependences.
 #pragma once
 
+#include "compiler/lower/Rerun.h"
 #include "compiler/sema/Plan.h"
 #include "compiler/shard/ShardedGraph.h"
 #include "runtime/program/Instruction.h"
@@ -53,11 +54,24 @@ struct LoweredBody {
 
 /// Elementwise steps of one kernel become one instruction whose traffic is what
 /// enters and leaves the kernel; views and slices become none.
-/// `All` runs the whole forward again; `Attention` only what the attention
-/// operator's dropped results need (Korthikanti et al., 2205.05198, 5).
 LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
-                      sema::Recompute recompute,
+                      const RerunChoice &recompute,
                       Scatters scatters = Scatters::InPass);
+
+/// Bodies in every form that some unit runs them in. A form is a choice of what
+/// is made again; bodies that no choice touches have one.
+struct LoweredModel {
+  Table<ops::BodyId, std::vector<LoweredBody>> forms;
+  std::vector<RerunChoice> choices;
+  std::vector<std::size_t> choiceOf; ///< by unit; empty: the first everywhere
+
+  std::size_t formOf(std::size_t unit, ops::BodyId body) const {
+    return forms[body].size() == 1 || choiceOf.empty() ? 0 : choiceOf[unit];
+  }
+  const LoweredBody &of(std::size_t unit, ops::BodyId body) const {
+    return forms[body][formOf(unit, body)];
+  }
+};
 
 /// Of a collective step.
 program::InstructionKind collectiveKind(shard::StepKind kind);

@@ -1,5 +1,6 @@
 #include "compiler/lower/Memory.h"
 
+#include "compiler/lower/OptimizerState.h"
 #include "compiler/lower/StageWeights.h"
 
 #include <algorithm>
@@ -11,21 +12,13 @@ using program::PassKind;
 
 namespace {
 
-std::vector<sema::AxisId> join(std::vector<sema::AxisId> a,
-                               const std::vector<sema::AxisId> &b) {
-  for (sema::AxisId axis : b)
-    if (std::find(a.begin(), a.end(), axis) == a.end())
-      a.push_back(axis);
-  return a;
-}
-
-Bytes largestTwo(const std::map<std::size_t, Bytes> &groups) {
+Bytes largest(const std::map<std::size_t, Bytes> &groups, std::size_t count) {
   std::vector<Bytes> sizes;
   for (const auto &[group, bytes] : groups)
     sizes.push_back(bytes);
   std::sort(sizes.begin(), sizes.end(), std::greater<>());
   Bytes total;
-  for (std::size_t i = 0; i < std::min<std::size_t>(2, sizes.size()); ++i)
+  for (std::size_t i = 0; i < std::min(count, sizes.size()); ++i)
     total += sizes[i];
   return total;
 }
@@ -43,38 +36,62 @@ std::size_t wholeGroupOf(const EmitRequest &request, std::size_t unit) {
   return chunks.size();
 }
 
-/// Parameters, gradients and optimizer states; `gathered` is the whole of the
-/// largest two layers whose parameters are kept cut, `buffers` that of the
-/// largest two pieces of gradients that are.
-void addStates(const EmitRequest &request, std::int64_t stage,
-               program::Memory &memory) {
-  const sema::Plan &plan = *request.plan;
-  const sema::Mesh &mesh = plan.mesh;
-  std::int64_t perElement = optimizerBytes(plan);
-  std::map<std::size_t, Bytes> gathered, whole;
-  for (const HeldWeight &held : weightsOf(request, stage)) {
-    const shard::WeightState &state = request.graph->weights[held.weight];
-    std::int64_t parameterBytes = bytesOf(plan.precision.parameters);
-    std::int64_t elements = state.localElements;
-    memory.parameters += Bytes(
-        parameterBytes * cutElements(mesh, elements, state.parameterState));
-    std::int64_t gradientBytes = bytesOf(plan.precision.gradients);
+/// Parameters, gradients and optimizer states. `gathered` is what kernels read
+/// besides the parameters as they are stored: of parameters that are kept cut
+/// or on the host, the layer at work and those fetched ahead, or all of them
+/// where they are never let go. `buffers` is the whole of the largest two
+/// pieces of gradients that are kept cut.
+class States {
+public:
+  States(const EmitRequest &request, std::int64_t stage)
+      : request_(request), plan_(*request.plan), mesh_(plan_.mesh),
+        held_(weightsOf(request, stage)) {}
+
+  void addTo(program::Memory &memory) {
+    for (const HeldWeight &held : held_)
+      add(held, memory);
+    const bool isKept = plan_.reshard == sema::Reshard::Never;
+    memory.gathered += largest(
+        fetched_, isKept ? fetched_.size()
+                         : static_cast<std::size_t>(plan_.prefetch) + 1);
+    memory.buffers += largest(whole_, 2);
+  }
+
+private:
+  void add(const HeldWeight &held, program::Memory &memory) {
+    const shard::WeightState &state = request_.graph->weights[held.weight];
+    const std::int64_t stored =
+        cutElements(mesh_, state.localElements, state.parameterState);
+    const Bytes parameters(bytesOf(plan_.precision.parameters) * stored);
+    (plan_.offload.parameters ? memory.host : memory.parameters) += parameters;
+    if (!state.parameterState.empty() || plan_.offload.parameters)
+      fetched_[held.unit] +=
+          Bytes(state.localElements *
+                bytesOf(shard::gatherFormat(request_.graph->graph->options)));
+    addTraining(held, memory);
+  }
+
+  void addTraining(const HeldWeight &held, program::Memory &memory) {
+    if (request_.graph->graph->model.weights[held.weight].isFrozen)
+      return;
+    const shard::WeightState &state = request_.graph->weights[held.weight];
+    const std::int64_t gradientBytes = bytesOf(plan_.precision.gradients);
     memory.gradients +=
         Bytes(gradientBytes *
-              cutElements(mesh, state.gradientElements, state.gradientState));
+              cutElements(mesh_, state.gradientElements, state.gradientState));
     if (!state.gradientState.empty())
-      whole[wholeGroupOf(request, held.unit)] +=
+      whole_[wholeGroupOf(request_, held.unit)] +=
           Bytes(gradientBytes * state.gradientElements);
-    memory.optimizer +=
-        Bytes(perElement *
-              cutElements(mesh, elements,
-                          join(state.optimizerState, state.parameterState)));
-    if (!state.parameterState.empty())
-      gathered[held.unit] += Bytes(bytesOf(plan.precision.compute) * elements);
+    (plan_.offload.optimizer ? memory.host : memory.optimizer) +=
+        Bytes(stateBytes(*request_.graph, plan_, held.weight));
   }
-  memory.gathered += largestTwo(gathered);
-  memory.buffers += largestTwo(whole);
-}
+
+  const EmitRequest &request_;
+  const sema::Plan &plan_;
+  const sema::Mesh &mesh_;
+  std::vector<HeldWeight> held_;
+  std::map<std::size_t, Bytes> fetched_, whole_;
+};
 
 struct Held {
   Bytes activations, logits, transient;
@@ -88,7 +105,7 @@ Held heldBy(const EmitRequest &request, const pipeline::Chunk &chunk) {
     bool isHead = u + 1 == request.stages->units.size() &&
                   !request.stages->units[u].isLayer;
     for (ops::BodyId body : request.stages->units[u].bodies) {
-      const LoweredBody &lowered = (*request.bodies)[body];
+      const LoweredBody &lowered = request.bodies->of(u, body);
       (isHead ? held.logits : held.activations) += lowered.saved;
       held.transient = std::max(held.transient, lowered.transient);
     }
@@ -100,7 +117,7 @@ Held heldBy(const EmitRequest &request, const pipeline::Chunk &chunk) {
 
 program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
   program::Memory memory;
-  addStates(request, stage, memory);
+  States(request, stage).addTo(memory);
 
   std::vector<Held> chunks;
   for (const pipeline::Chunk &chunk : request.stages->chunks)

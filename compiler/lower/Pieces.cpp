@@ -67,7 +67,7 @@ private:
     std::vector<Use> uses;
     for (const ChunkPass::Part &part : run.backward.parts)
       for (const LoweredBody::Gradient &gradient :
-           (*request_.bodies)[part.body].gradients)
+           request_.bodies->of(part.unit, part.body).gradients)
         uses.push_back(
             {gradient.weight, part.first + gradient.instruction, part.unit});
     return uses;
@@ -98,7 +98,7 @@ private:
   void addScatters(const ChunkRuns &run) {
     for (const ChunkPass::Part &part : run.backward.parts)
       for (const LoweredBody::Scatter &scatter :
-           (*request_.bodies)[part.body].scatters)
+           request_.bodies->of(part.unit, part.body).scatters)
         for (TaskId task : run.runEnds) {
           Piece piece = pieceOf(*scatter.step, Piece::Kind::Reduce);
           piece.task = task;

@@ -1,5 +1,7 @@
 #include "compiler/lower/Rerun.h"
 
+#include "compiler/ops/Paths.h"
+
 #include <algorithm>
 #include <set>
 
@@ -10,12 +12,6 @@ using shard::Step;
 using shard::StepKind;
 
 namespace {
-
-bool isAttention(const graph::Body &body, const Step &step) {
-  return step.kind == StepKind::Compute &&
-         step.phase == program::Phase::Forward &&
-         body.forward.forward[step.op].kind == ops::OpKind::Attention;
-}
 
 Rerun everything(const shard::ShardedBody &sharded, const ops::Body &body) {
   Rerun rerun;
@@ -28,62 +24,123 @@ Rerun everything(const shard::ShardedBody &sharded, const ops::Body &body) {
   return rerun;
 }
 
-/// Steps that make `wanted` again from what is kept, from weights and from what
-/// the body is given.
-std::vector<std::uint32_t> closure(const shard::ShardedBody &sharded,
-                                   std::set<ShardedValueId> wanted,
-                                   const std::set<ShardedValueId> &kept) {
-  std::vector<std::uint32_t> steps;
-  for (std::size_t i = sharded.forward.size(); i-- > 0;) {
-    const Step &step = sharded.forward[i];
-    bool makes = std::any_of(step.results.begin(), step.results.end(),
-                             [&](ShardedValueId r) { return wanted.count(r); });
-    if (!makes)
-      continue;
-    steps.push_back(static_cast<std::uint32_t>(i));
-    for (ShardedValueId operand : step.operands)
-      if (!kept.count(operand))
-        wanted.insert(operand);
+class Partial {
+public:
+  Partial(const shard::ShardedGraph &graph, ops::BodyId body,
+          const RerunChoice &choice)
+      : sharded_(graph.bodies[body]), body_(graph.graph->bodies[body].forward),
+        choice_(choice), maker_(sharded_.values.size(), nullptr) {
+    for (const Step &step : sharded_.forward)
+      for (ShardedValueId result : step.results)
+        maker_[result.index()] = &step;
   }
-  std::reverse(steps.begin(), steps.end());
-  return steps;
-}
 
-Rerun onlyAttention(const shard::ShardedBody &sharded,
-                    const graph::Body &body) {
-  std::set<ShardedValueId> dropped;
-  for (const Step &step : sharded.forward)
-    if (isAttention(body, step))
-      for (std::size_t r = 1; r < step.results.size(); ++r)
-        dropped.insert(step.results[r]);
-  Rerun rerun;
-  std::set<ShardedValueId> wanted;
-  for (ShardedValueId value : sharded.saved)
-    if (dropped.count(value))
-      wanted.insert(value);
-    else
-      rerun.kept.push_back(value);
-  std::set<ShardedValueId> kept(rerun.kept.begin(), rerun.kept.end());
-  for (const shard::Port &port : sharded.inputs)
-    kept.insert(port.value);
-  rerun.steps = closure(sharded, wanted, kept);
-  return rerun;
-}
+  Rerun run() {
+    findDropped();
+    Rerun rerun;
+    std::set<ShardedValueId> wanted;
+    for (ShardedValueId value : sharded_.saved)
+      (dropped_.count(value) ? wanted : kept_).insert(value);
+    rerun.steps = closure(std::move(wanted));
+    rerun.kept.assign(kept_.begin(), kept_.end());
+    return rerun;
+  }
+
+private:
+  const ops::Op &opOf(const Step &step) const { return body_.forward[step.op]; }
+
+  bool isNamed(const ops::Op &op) const {
+    return std::any_of(
+        choice_.paths.begin(), choice_.paths.end(),
+        [&](const std::string &path) { return ops::pathNames(path, op); });
+  }
+
+  /// Made again whenever what comes of it is: operators that were named, and
+  /// what moves data without computing.
+  bool isRedone(const Step &step) const {
+    if (step.kind != StepKind::Compute)
+      return true;
+    const ops::Op &op = opOf(step);
+    return ops::classOf(op.kind) == ops::OpClass::View || isNamed(op) ||
+           (choice_.attention && op.kind == ops::OpKind::Attention);
+  }
+
+  void findDropped() {
+    for (const Step &step : sharded_.forward) {
+      if (step.kind != StepKind::Compute) {
+        bool fromDropped = std::any_of(
+            step.operands.begin(), step.operands.end(),
+            [&](ShardedValueId id) { return dropped_.count(id) != 0; });
+        if (fromDropped)
+          dropped_.insert(step.results.begin(), step.results.end());
+        continue;
+      }
+      const ops::Op &op = opOf(step);
+      bool onlyRest = choice_.attention && op.kind == ops::OpKind::Attention;
+      if (!isNamed(op) && !onlyRest)
+        continue;
+      for (std::size_t r = isNamed(op) ? 0 : 1; r < step.results.size(); ++r)
+        dropped_.insert(step.results[r]);
+    }
+  }
+
+  bool isStored(ShardedValueId id) const {
+    ops::ValueKind kind = body_.values[sharded_.values[id].source].kind;
+    return kind == ops::ValueKind::Weight || kind == ops::ValueKind::Given;
+  }
+
+  /// Steps that make `wanted` again; what they read from elsewhere is kept.
+  std::vector<std::uint32_t> closure(std::set<ShardedValueId> wanted) {
+    std::vector<std::uint32_t> steps;
+    for (std::size_t i = sharded_.forward.size(); i-- > 0;) {
+      const Step &step = sharded_.forward[i];
+      bool makes =
+          std::any_of(step.results.begin(), step.results.end(),
+                      [&](ShardedValueId r) { return wanted.count(r) != 0; });
+      if (!makes)
+        continue;
+      steps.push_back(static_cast<std::uint32_t>(i));
+      for (ShardedValueId operand : step.operands) {
+        const Step *maker = maker_[operand.index()];
+        if (kept_.count(operand) || (isStored(operand) && !maker))
+          continue;
+        if (maker && isRedone(*maker))
+          wanted.insert(operand);
+        else
+          kept_.insert(operand);
+      }
+    }
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
+
+  const shard::ShardedBody &sharded_;
+  const ops::Body &body_;
+  const RerunChoice &choice_;
+  std::vector<const Step *> maker_; ///< by value; null: comes from outside
+  std::set<ShardedValueId> dropped_, kept_;
+};
 
 } // namespace
 
+std::string toText(const RerunChoice &choice) {
+  std::string out = choice.all ? "all" : "";
+  if (choice.attention && !choice.all)
+    out = "attention";
+  if (!choice.all)
+    for (const std::string &path : choice.paths)
+      out += (out.empty() ? "" : ", ") + path;
+  return out.empty() ? "none" : out;
+}
+
 Rerun planRerun(const shard::ShardedGraph &graph, ops::BodyId body,
-                sema::Recompute recompute) {
+                const RerunChoice &choice) {
   const shard::ShardedBody &sharded = graph.bodies[body];
-  switch (recompute) {
-  case sema::Recompute::None:
+  if (choice.isNone())
     return {{}, sharded.saved};
-  case sema::Recompute::All:
+  if (choice.all)
     return everything(sharded, graph.graph->bodies[body].forward);
-  case sema::Recompute::Attention:
-    return onlyAttention(sharded, graph.graph->bodies[body]);
-  }
-  return {};
+  return Partial(graph, body, choice).run();
 }
 
 } // namespace planc::lower

@@ -58,15 +58,6 @@ std::vector<std::int64_t> holdersOf(const EmitRequest &request,
   return holders;
 }
 
-std::int64_t optimizerBytes(const sema::Plan &plan) {
-  const sema::Optimizer &optimizer = plan.optimizer;
-  std::int64_t master = optimizer.master ? bytesOf(*optimizer.master) : 0;
-  if (master <= bytesOf(plan.precision.parameters))
-    master = 0;
-  std::int64_t moments = optimizer.kind == sema::OptimizerKind::AdamW ? 2 : 1;
-  return master + moments * bytesOf(optimizer.moments);
-}
-
 std::int64_t cutElements(const sema::Mesh &mesh, std::int64_t elements,
                          const std::vector<sema::AxisId> &axes) {
   for (sema::AxisId axis : axes)

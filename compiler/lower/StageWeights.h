@@ -25,10 +25,6 @@ bool isShared(const EmitRequest &request, ops::WeightId weight);
 std::vector<std::int64_t> holdersOf(const EmitRequest &request,
                                     ops::WeightId weight);
 
-/// Bytes of optimizer states for one parameter: a master copy where it is more
-/// precise than the parameters themselves, and the moments.
-std::int64_t optimizerBytes(const sema::Plan &plan);
-
 /// Elements of a flat buffer of `elements` cut over `axes`, padded.
 std::int64_t cutElements(const sema::Mesh &mesh, std::int64_t elements,
                          const std::vector<sema::AxisId> &axes);

@@ -46,6 +46,7 @@ struct Weight {
       0; ///< dimensions before the bar, `gate[experts | …]`
   std::int64_t instances = 1;
   std::int64_t fanout = 0; ///< how many body uses read one instance (tied: > 1)
+  bool isFrozen = false; ///< the plan does not train it: no gradient, no state
   OriginId origin;
 };
 

@@ -54,9 +54,15 @@ private:
   FieldReader number(std::string_view name, double &out, Bounds bounds);
   FieldReader unsupported(std::string_view name);
   bool readPeaks(const ast::Field &field, Accelerator &out);
-  bool readMemory(const ast::Field &field, Accelerator &out);
+  struct SizeAtSpeed {
+    Bytes &size;
+    ByteRate &speed;
+  };
+  bool readMemory(const ast::Field &field, std::string_view example,
+                  SizeAtSpeed out);
   bool readAccelerator(const ast::Field &field, Cluster &out);
   bool readFailures(const ast::Field &field, Cluster &out);
+  bool checkHost(const ast::ClusterDecl &decl, const hardware::Host &host);
   std::optional<Level> buildLevel(const ast::Level &level);
   FieldReader flag(std::string_view name, bool &out);
   bool checkWiring(const ast::ClusterDecl &decl, const Cluster &cluster);
@@ -109,7 +115,7 @@ bool ClusterBuilder::readPeaks(const ast::Field &field, Accelerator &out) {
                   "`{}` is no number format with its peak",
                   elaboration_.text(argument.span))
           .help("as in `peak bf16 = 989.4TFLOP/s`; formats are fp32, bf16, "
-                "fp16, fp8, int8");
+                "fp16, fp8, mxfp8, fp4, int8");
       return false;
     }
     auto known = std::find_if(out.peaks.begin(), out.peaks.end(),
@@ -130,7 +136,9 @@ bool ClusterBuilder::readPeaks(const ast::Field &field, Accelerator &out) {
   return true;
 }
 
-bool ClusterBuilder::readMemory(const ast::Field &field, Accelerator &out) {
+/// `SIZE at SPEED`.
+bool ClusterBuilder::readMemory(const ast::Field &field,
+                                std::string_view example, SizeAtSpeed out) {
   const ast::Expr *value = singleValue(elaboration_, field);
   if (!value)
     return false;
@@ -138,8 +146,8 @@ bool ClusterBuilder::readMemory(const ast::Field &field, Accelerator &out) {
   if (!at) {
     emitter()
         .report(value->span, Kind::TypeMismatch,
-                "`memory` takes a size and a speed")
-        .help("as in `memory 79.6GiB at 3.35TB/s`");
+                "`{}` takes a size and a speed", field.name.text)
+        .help("as in `{}`", example);
     return false;
   }
   auto size = readNumber(evaluator_, *at->value, "a memory", {kBytes, 1});
@@ -147,8 +155,8 @@ bool ClusterBuilder::readMemory(const ast::Field &field, Accelerator &out) {
       readNumber(evaluator_, *at->at, "a memory's speed", {kByteRate, 1});
   if (!size || !speed)
     return false;
-  out.memory = Bytes(whole(*size));
-  out.bandwidth = ByteRate(whole(*speed));
+  out.size = Bytes(whole(*size));
+  out.speed = ByteRate(whole(*speed));
   return true;
 }
 
@@ -158,7 +166,11 @@ ClusterBuilder::build(const ast::AcceleratorDecl &decl) {
   out.name = std::string(decl.name.text);
   std::vector<FieldReader> readers = {
       {"peak", [&](const ast::Field &f) { return readPeaks(f, out); }},
-      {"memory", [&](const ast::Field &f) { return readMemory(f, out); }},
+      {"memory",
+       [&](const ast::Field &f) {
+         return readMemory(f, "memory 79.6GiB at 3.35TB/s",
+                           {out.memory, out.bandwidth});
+       }},
       {"units",
        [&](const ast::Field &f) {
          const ast::Expr *value = singleValue(elaboration_, f);
@@ -281,14 +293,29 @@ std::optional<Level> ClusterBuilder::buildLevel(const ast::Level &level) {
 std::optional<Cluster> ClusterBuilder::build(const ast::ClusterDecl &decl) {
   Cluster out;
   out.name = std::string(decl.name.text);
-  double reserve = 0, pricePerSecond = 0;
+  double reserve = 0, pricePerSecond = 0, hostLink = 0, hostLatency = 0;
   std::vector<FieldReader> readers = {
       {"accelerator",
        [&](const ast::Field &f) { return readAccelerator(f, out); }},
       {"failures", [&](const ast::Field &f) { return readFailures(f, out); }},
       number("reserve", reserve, {kBytes}),
       number("price", pricePerSecond, {kPricePerTime}),
-      unsupported("host_memory"),
+      {"host_memory",
+       [&](const ast::Field &f) {
+         return readMemory(f, "host_memory 2TiB at 400GB/s",
+                           {out.host.memory, out.host.bandwidth});
+       }},
+      number("host_link", hostLink, {kByteRate, 1}),
+      number("host_latency", hostLatency, {kSeconds, 0, 1e6}),
+      {"host_accelerators",
+       [&](const ast::Field &f) {
+         const ast::Expr *value = singleValue(elaboration_, f);
+         auto count = value
+                          ? evaluator_.atLeast(*value, "`host_accelerators`", 1)
+                          : std::optional<std::int64_t>();
+         out.host.accelerators = count.value_or(0);
+         return count.has_value();
+       }},
       unsupported("jitter"),
   };
   std::string where = fmt::format("the cluster `{}`", out.name);
@@ -316,9 +343,12 @@ std::optional<Cluster> ClusterBuilder::build(const ast::ClusterDecl &decl) {
     isSound = false;
   }
   out.reserve = Bytes(whole(reserve));
-  constexpr double kSecondsPerHour = 3600;
+  constexpr double kSecondsPerHour = 3600, kPicoseconds = 1e12;
   out.pricePerHour = pricePerSecond * kSecondsPerHour;
-  if (!isSound || !checkWhole(decl, out) || !checkWiring(decl, out))
+  out.host.link = ByteRate(whole(hostLink));
+  out.host.latency = Duration(whole(hostLatency * kPicoseconds));
+  if (!isSound || !checkHost(decl, out.host) || !checkWhole(decl, out) ||
+      !checkWiring(decl, out))
     return std::nullopt;
   return out;
 }
@@ -354,6 +384,18 @@ bool ClusterBuilder::checkWiring(const ast::ClusterDecl &decl,
     }
   }
   return true;
+}
+
+bool ClusterBuilder::checkHost(const ast::ClusterDecl &decl,
+                               const hardware::Host &host) {
+  if ((host.memory.value > 0) == (host.link.value > 0))
+    return true;
+  emitter()
+      .report(decl.name.span, Kind::MissingField, "`{}` has a `{}` and no `{}`",
+              decl.name.text, host.link.value > 0 ? "host_link" : "host_memory",
+              host.link.value > 0 ? "host_memory" : "host_link")
+      .help("as in `host_memory 2TiB at 400GB/s`, `host_link 55GB/s`");
+  return false;
 }
 
 bool ClusterBuilder::checkWhole(const ast::ClusterDecl &decl,

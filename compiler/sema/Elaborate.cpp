@@ -79,6 +79,8 @@ bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
   if (!plan)
     return false;
   out.plan = std::move(*plan);
+  for (ops::WeightId weight : out.plan.frozen)
+    out.model.weights[weight].isFrozen = true;
   return Constraints(elaboration, text, out.model, out.plan).check() &&
          TargetRules(elaboration, text, out.model, out.plan, out.accelerators)
              .check();

@@ -187,8 +187,8 @@ ops::WeightId ModelBuilder::makeWeight(const std::string &local,
   } else {
     std::string unique =
         known.empty() ? full : fmt::format("{}#{}", full, known.size());
-    id = model_.weights.add(
-        {unique, dims, batchDims, 1, 0, elaboration_.origin(span, origin_)});
+    id = model_.weights.add({unique, dims, batchDims, 1, 0, false,
+                             elaboration_.origin(span, origin_)});
     known.push_back(id);
   }
   scope_->weights[local] = {id, span};

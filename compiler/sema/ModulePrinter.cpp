@@ -175,6 +175,11 @@ void Printer::printCluster() {
   }
   line("  reserve {} B, price {} USD/h", cluster.reserve.value,
        cluster.pricePerHour);
+  if (cluster.host.memory.value > 0)
+    line("  host of {}: memory {} B at {} B/s, link {} B/s, latency {} ps",
+         cluster.perHost(), cluster.host.memory.value,
+         cluster.host.bandwidth.value, cluster.host.link.value,
+         cluster.host.latency.value);
   if (cluster.failures)
     line("  failures {} per {} s of {}", cluster.failures->count,
          cluster.failures->seconds, cluster.failures->accelerators);
@@ -242,12 +247,26 @@ void Printer::printPipeline() {
 
 void Printer::printHow() {
   const Plan &plan = module_.plan;
-  constexpr std::string_view kRecompute[] = {"none", "all", "attention"};
-  line("  recompute {}", kRecompute[static_cast<std::size_t>(plan.recompute)]);
+  std::string recompute = plan.recompute.isAuto ? "auto" : "";
+  for (const RecomputeItem &item : plan.recompute.items)
+    recompute += fmt::format(
+        "{}{}{}", recompute.empty() ? "" : ", ", item.path,
+        item.layers ? fmt::format(" for {} layers", *item.layers) : "");
+  line("  recompute {}", recompute.empty() ? "none" : recompute);
+  constexpr std::string_view kOptimizers[] = {"adamw", "sgd", "adafactor",
+                                              "muon"};
   line("  optimizer {} master {} moments {} clip {}",
-       plan.optimizer.kind == OptimizerKind::AdamW ? "adamw" : "sgd",
+       kOptimizers[static_cast<std::size_t>(plan.optimizer.kind)],
        plan.optimizer.master ? toString(*plan.optimizer.master) : "none",
        toString(plan.optimizer.moments), plan.optimizer.clip);
+  line("  prefetch {} reshard {}", plan.prefetch,
+       plan.reshard == Reshard::Never ? "never" : "after forward");
+  if (plan.offload.any())
+    line("  offload{}{}{} to host", plan.offload.optimizer ? " optimizer" : "",
+         plan.offload.activations ? " activations" : "",
+         plan.offload.parameters ? " parameters" : "");
+  for (ops::WeightId weight : plan.frozen)
+    line("  frozen {}", module_.model.weights[weight].name);
   const PrecisionPlan &precision = plan.precision;
   line("  precision compute {} attention {} logits {} parameters {} gradients "
        "{}",

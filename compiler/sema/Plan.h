@@ -1,7 +1,7 @@
 // A plan with its names bound and its values known.
 #pragma once
 
-#include "compiler/ops/Dim.h"
+#include "compiler/ops/Op.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Quantity.h"
 #include "runtime/base/Table.h"
@@ -71,9 +71,26 @@ struct Pipeline {
   OriginId clause, scheduleOrigin, virtualOrigin, layersOrigin;
 };
 
-enum class Recompute { None, All, Attention };
+/// One thing that the backward makes again.
+struct RecomputeItem {
+  enum class What {
+    All,       ///< the whole of a layer
+    Attention, ///< what the attention operator keeps besides its output
+    Named      ///< operators by kind or path; what they make is dropped
+  } what = What::All;
+  std::string path; ///< Named: `silu`, `decoder.swiglu`
+  /// Of each stage, the first so many; none: all layers.
+  std::optional<std::int64_t> layers;
+  OriginId origin;
+};
 
-enum class OptimizerKind { AdamW, Sgd };
+struct Recompute {
+  std::vector<RecomputeItem> items; ///< together; none: everything is kept
+  bool isAuto = false; ///< whatever fits at the least cost, by stage
+  OriginId clause;
+};
+
+enum class OptimizerKind { AdamW, Sgd, Adafactor, Muon };
 struct Optimizer {
   OptimizerKind kind = OptimizerKind::AdamW;
   std::optional<Precision> master = Precision::Fp32; ///< none: no master copy
@@ -85,7 +102,8 @@ struct Optimizer {
 struct PrecisionPlan {
   Precision compute = Precision::Bf16, logits = Precision::Fp32,
             parameters = Precision::Bf16, gradients = Precision::Fp32;
-  std::optional<Precision> attention;
+  std::optional<Precision> attention; ///< else as activations are held
+  std::optional<Precision> router;    ///< of experts; else fp32
   OriginId clause;
 };
 
@@ -108,6 +126,17 @@ struct Bucket {
   BucketKind kind = BucketKind::Auto;
   Bytes size;
   OriginId clause;
+};
+
+/// When parameters that were gathered for a forward are let go.
+enum class Reshard { AfterForward, Never };
+
+/// What lies in the host's memory between its uses.
+struct Offload {
+  bool optimizer = false, activations = false, parameters = false;
+  OriginId clause;
+
+  bool any() const { return optimizer || activations || parameters; }
 };
 
 /// `mfu(full) >= 36%`: a metric of the report, compared.
@@ -135,13 +164,18 @@ struct Plan {
   StateSharding optimizerState, gradients, parameters;
   Batch batch;
   std::optional<Pipeline> pipeline;
-  Recompute recompute = Recompute::None;
-  OriginId recomputeClause;
+  Recompute recompute;
   Optimizer optimizer;
   PrecisionPlan precision;
   Kernels kernels;
   Overlap overlap;
   Bucket bucket;
+  std::int64_t prefetch = 1; ///< layers whose parameters are gathered ahead
+  OriginId prefetchClause;
+  Reshard reshard = Reshard::AfterForward;
+  OriginId reshardClause;
+  Offload offload;
+  std::vector<ops::WeightId> frozen; ///< not trained
   std::vector<Expectation> expectations;
 };
 

@@ -40,11 +40,27 @@ private:
                     Pipeline &out);
   bool readLayers(const ast::Field &field, Evaluator &evaluator, Pipeline &out);
 
-  // PlanClauses.cpp: the rest.
+  // PlanState.cpp: what is kept where, what is trained.
   bool buildRecompute();
+  bool addRecompute(const ast::RecomputeItem &item, bool &isAlone);
   bool buildOptimizer();
+  std::optional<std::optional<Precision>>
+  readFormat(const ast::Field &field, Evaluator &evaluator,
+             std::vector<std::string_view> allowed);
+  bool readClip(const ast::Field &field, Evaluator &evaluator);
+  bool buildPrefetch(const Said<ast::Clause> &said);
+  bool buildReshard(const Said<ast::Clause> &said);
+  bool buildOffload(const Said<ast::Clause> &said);
+  bool buildTrained(const Said<ast::Clause> &said);
+  std::optional<std::vector<ops::WeightId>>
+  weightsNamed(std::span<const ast::ListedName> paths);
+
+  // PlanPrecision.cpp.
   bool buildPrecision();
+  std::optional<Precision> formatOfRole(const KeyedEntry &entry);
   bool checkPeak(Precision precision, source::SourceSpan span);
+
+  // PlanClauses.cpp: the rest.
   bool buildKernels();
   bool setKernel(const KeyedEntry &entry, std::string_view word);
   void chooseKernel();

@@ -19,154 +19,7 @@ void PlanBuilder::reportUnsupported(SourceSpan span, std::string_view what) {
                                 "planc does not know {} yet", what);
 }
 
-bool PlanBuilder::buildRecompute() {
-  if (!text_.recompute)
-    return true;
-  plan_.recomputeClause = originOf(text_.recompute->span);
-  const ast::RecomputeItem &item = text_.recompute->items.front();
-  if (text_.recompute->items.size() > 1 || item.layers) {
-    reportUnsupported(text_.recompute->span,
-                      "recomputation of several things or of some layers");
-    return false;
-  }
-  std::string_view word =
-      item.name.isSimple()
-          ? in(text_.recompute.scope).word(item.name.parts.front())
-          : elaboration_.text(item.name.span);
-  if (word == "none" || word == "all" || word == "attention") {
-    plan_.recompute = word == "none"  ? Recompute::None
-                      : word == "all" ? Recompute::All
-                                      : Recompute::Attention;
-    return true;
-  }
-  // An operator, a repeat or something inside one is meant by its name.
-  bool isKnown = word == "auto";
-  for (const ops::Body &body : request_.model->bodies)
-    for (const ops::Op &op : body.forward)
-      isKnown = isKnown || op.name.find(word) != std::string::npos;
-  if (isKnown)
-    reportUnsupported(item.span, fmt::format("recomputation of `{}`", word));
-  else
-    oneOf(item.span, "recomputation", word,
-          {"none", "all", "attention", "auto"});
-  return false;
-}
-
-bool PlanBuilder::buildOptimizer() {
-  if (!text_.optimizer)
-    return true;
-  Evaluator evaluator = in(text_.optimizer.scope);
-  const ast::Name &name = text_.optimizer->name;
-  auto kind = oneOf(name.span, "optimizer", evaluator.word(name),
-                    {"adamw", "sgd", "adafactor", "muon"});
-  if (!kind)
-    return false;
-  Optimizer &out = plan_.optimizer;
-  out.clause = originOf(text_.optimizer->span);
-  if (*kind == "adafactor" || *kind == "muon") {
-    reportUnsupported(name.span, fmt::format("the optimizer {}", *kind));
-    return false;
-  }
-  out.kind = *kind == "sgd" ? OptimizerKind::Sgd : OptimizerKind::AdamW;
-  auto format = [&](const ast::Field &field,
-                    bool mayBeNone) -> std::optional<std::optional<Precision>> {
-    const ast::Expr *value = singleValue(elaboration_, field);
-    auto word = value ? evaluator.word(*value, field.name.text) : std::nullopt;
-    if (!word)
-      return std::nullopt;
-    std::vector<std::string_view> allowed = {"fp32", "bf16", "fp16", "fp8"};
-    if (mayBeNone)
-      allowed.push_back("none");
-    auto known = oneOf(value->span, "number format", *word, allowed);
-    if (!known)
-      return std::nullopt;
-    return precisionFromName(*known);
-  };
-  return readFields(
-      elaboration_, "`optimizer`", text_.optimizer->options,
-      {{"master",
-        [&](const ast::Field &f) {
-          auto found = format(f, true);
-          if (found)
-            out.master = *found;
-          return found.has_value();
-        }},
-       {"moments",
-        [&](const ast::Field &f) {
-          auto found = format(f, false);
-          if (found)
-            out.moments = **found;
-          return found.has_value();
-        }},
-       {"clip", [&](const ast::Field &f) {
-          const ast::Expr *value = singleValue(elaboration_, f);
-          auto *none = value ? llvm::dyn_cast<ast::NameExpr>(value) : nullptr;
-          if (none && evaluator.word(*none, "`clip`") == "none") {
-            out.clip = 0;
-            return true;
-          }
-          auto norm = value ? readNumber(evaluator, *value, "`clip`", {})
-                            : std::nullopt;
-          out.clip = norm.value_or(out.clip);
-          return norm.has_value();
-        }}});
-}
-
-// --- precision and kernels ---------------------------------------------------
-
-bool PlanBuilder::checkPeak(Precision precision, SourceSpan span) {
-  const hardware::Accelerator &accelerator = request_.cluster->accelerator;
-  if (accelerator.peak(precision))
-    return true;
-  std::string formats;
-  for (const hardware::Peak &peak : accelerator.peaks)
-    formats +=
-        (formats.empty() ? "" : ", ") + std::string(toString(peak.precision));
-  elaboration_.emitter()
-      .report(span, Kind::NotOnAccelerator, "`{}` has no peak for {}",
-              accelerator.name, toString(precision))
-      .help("it has {}", formats);
-  return false;
-}
-
-bool PlanBuilder::buildPrecision() {
-  bool isSound = true;
-  PrecisionPlan &out = plan_.precision;
-  if (!text_.precision.empty())
-    out.clause = originOf(text_.precisionClause);
-  SourceSpan computeSpan = text_.clusterSpan;
-  for (const KeyedEntry &entry : text_.precision) {
-    auto key = oneOf(entry.span, "part with a precision", entry.key,
-                     {"compute", "attention", "router", "logits", "parameters",
-                      "gradients"});
-    auto word = in(entry.scope).word(*entry.value, "a precision");
-    auto known = word ? oneOf(entry.value->span, "number format", *word,
-                              {"fp32", "bf16", "fp16", "fp8"})
-                      : std::nullopt;
-    if (!key || !known) {
-      isSound = false;
-      continue;
-    }
-    Precision precision = *precisionFromName(*known);
-    if (*key == "compute") {
-      out.compute = precision;
-      computeSpan = entry.span;
-    } else if (*key == "attention") {
-      out.attention = precision;
-      isSound = checkPeak(precision, entry.span) && isSound;
-    } else if (*key == "logits") {
-      out.logits = precision;
-    } else if (*key == "parameters") {
-      out.parameters = precision;
-    } else if (*key == "gradients") {
-      out.gradients = precision;
-    } else {
-      reportUnsupported(entry.span, "the precision of a router");
-      isSound = false;
-    }
-  }
-  return checkPeak(out.compute, computeSpan) && isSound;
-}
+// --- kernels -----------------------------------------------------------------
 
 bool PlanBuilder::buildKernels() {
   bool isSound = true;
@@ -296,7 +149,7 @@ bool PlanBuilder::buildBucket() {
   return true;
 }
 
-// --- clauses of later versions -----------------------------------------------
+// --- others ------------------------------------------------------------------
 
 bool PlanBuilder::checkOthers() {
   bool isSound = true;
@@ -305,9 +158,21 @@ bool PlanBuilder::checkOthers() {
   return isSound;
 }
 
-/// What says only what holds anyway is fine.
 bool PlanBuilder::checkOther(const Said<ast::Clause> &said) {
   const ast::Clause *clause = said.node;
+  switch (clause->kind) {
+  case ast::ClauseKind::Prefetch:
+    return buildPrefetch(said);
+  case ast::ClauseKind::Reshard:
+    return buildReshard(said);
+  case ast::ClauseKind::Offload:
+    return buildOffload(said);
+  case ast::ClauseKind::Train:
+  case ast::ClauseKind::Freeze:
+    return buildTrained(said);
+  default:
+    break;
+  }
   if (auto *attention = llvm::dyn_cast<ast::AttentionClause>(clause)) {
     bool areThere = true;
     for (const ast::Name &axis : attention->axes)
@@ -321,19 +186,6 @@ bool PlanBuilder::checkOther(const Said<ast::Clause> &said) {
       return true;
     reportUnsupported(clause->span, fmt::format("{} attention", *known));
     return false;
-  }
-  if (auto *offload = llvm::dyn_cast<ast::OffloadClause>(clause);
-      offload && offload->what.size() == 1 &&
-      elaboration_.text(offload->what.front().span) == "none")
-    return true;
-  if (auto *reshard = llvm::dyn_cast<ast::ReshardClause>(clause);
-      reshard && reshard->words.size() == 2 &&
-      reshard->words[0].text == "after" && reshard->words[1].text == "forward")
-    return true;
-  if (auto *prefetch = llvm::dyn_cast<ast::PrefetchClause>(clause)) {
-    auto layers = in(said.scope).atLeast(*prefetch->layers, "`prefetch`", 0);
-    if (!layers || *layers == 1)
-      return layers.has_value();
   }
   if (llvm::isa<ast::TargetClause>(clause)) // its rules: TargetRules.h
     return findTarget(elaboration_, text_).has_value();

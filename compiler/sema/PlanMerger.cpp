@@ -77,10 +77,11 @@ void PlanMerger::mergeOne(const ast::Clause &clause) {
   case ClauseKind::Offload:
   case ClauseKind::Target:
   case ClauseKind::Minimize: {
-    auto isSame = [&](const Said<ast::Clause> &other) {
-      return other->kind == clause.kind && other.node != &clause;
-    };
-    std::erase_if(out_.others, isSame);
+    // Of those that may stand several times, a variant's first replaces all.
+    if (firstOf_.insert(clause.kind).second)
+      std::erase_if(out_.others, [&](const Said<ast::Clause> &other) {
+        return other->kind == clause.kind;
+      });
     out_.others.push_back(said(clause));
     return;
   }

@@ -53,8 +53,9 @@ private:
   PlanText &out_;
   PlanScope scope_;
   const ast::Clause *clause_ = nullptr;
-  std::set<ast::ClauseKind> seen_; ///< in this plan
-  std::set<std::string> axesSeen_; ///< with a list in this plan
+  std::set<ast::ClauseKind> seen_;    ///< in this plan
+  std::set<ast::ClauseKind> firstOf_; ///< others, in this plan
+  std::set<std::string> axesSeen_;    ///< with a list in this plan
   std::set<StateKind> statesSeen_;
   std::set<std::string> metricsSeen_; ///< expected something of in this plan
   std::set<std::pair<const void *, std::string>> keysSeen_;

@@ -181,7 +181,7 @@ void BodySharding::findSaved() {
 void BodySharding::gatherParameters(ValueId weight) {
   const std::vector<AxisId> &axes =
       weights_[value(weight).weight].parameterState;
-  if (axes.empty() ||
+  if (axes.empty() || homes_.plan().reshard == sema::Reshard::Never ||
       std::count(gatheredParameters_.begin(), gatheredParameters_.end(), axes))
     return;
   gatheredParameters_.push_back(axes);
@@ -204,7 +204,7 @@ void BodySharding::gatherParameters(ValueId weight) {
                      .value_or(std::numeric_limits<std::int64_t>::max());
     done.push_back(v.weight);
   }
-  step.bytes = bytesOf(elements, graph_.options.compute);
+  step.bytes = bytesOf(elements, gatherFormat(graph_.options));
   step.communication = CommunicationKind::Parameters;
   step.name = body_.forward.name + " parameters";
   step.origin = body_.forward.origin;

@@ -1,6 +1,8 @@
 #include "compiler/shard/ShardBody.h"
 #include "compiler/shard/ShardState.h"
 
+#include "compiler/graph/ChooseFormats.h"
+
 namespace planc::shard {
 
 ShardedGraph shardGraph(const graph::OpGraph &graph, const sema::Plan &plan) {
@@ -16,6 +18,12 @@ ShardedGraph shardGraph(const graph::OpGraph &graph, const sema::Plan &plan) {
   settleGradients(out, homes);
   reduceGradients(out, homes);
   return out;
+}
+
+Precision gatherFormat(const graph::GraphOptions &options) {
+  const Precision held = graph::activationFormat(options);
+  return bytesOf(options.parameters) < bytesOf(held) ? options.parameters
+                                                     : held;
 }
 
 } // namespace planc::shard

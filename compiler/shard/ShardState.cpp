@@ -197,20 +197,25 @@ public:
   }
 
   std::vector<Step> gathers() {
+    const bool isKept = homes_.plan().reshard == sema::Reshard::Never &&
+                        !state_.parameterState.empty();
     std::vector<AxisId> axes;
     for (AxisId axis : state_.optimizerState)
-      if (!has(state_.parameterState, axis))
+      if (isKept || !has(state_.parameterState, axis))
         axes.push_back(axis);
-    if (axes.empty())
+    if (axes.empty() || (weight_.isFrozen && !isKept))
       return {};
     std::int64_t elements = state_.localElements;
-    for (AxisId axis : state_.parameterState)
-      elements = ceilDiv(elements, homes_.size(axis));
+    if (!isKept)
+      for (AxisId axis : state_.parameterState)
+        elements = ceilDiv(elements, homes_.size(axis));
     Step step = make({StepKind::AllGather, axes, {}, {}, Members::All});
-    step.bytes = bytesOf(elements, options_.parameters);
+    step.bytes = bytesOf(elements,
+                         isKept ? gatherFormat(options_) : options_.parameters);
     step.communication = CommunicationKind::Parameters;
     step.name += " gather";
-    step.clause = homes_.plan().optimizerState.clause;
+    step.clause = isKept ? homes_.plan().parameters.clause
+                         : homes_.plan().optimizerState.clause;
     return {step};
   }
 

@@ -142,6 +142,12 @@ struct ShardedGraph {
 /// sema's; here the plan is known to be legal.
 ShardedGraph shardGraph(const graph::OpGraph &graph, const sema::Plan &plan);
 
+/// The format in which parameters that are kept cut are gathered: as kernels
+/// read them, or as they are stored where that is narrower. (fp8 is gathered
+/// where `parameters` are fp8, as Megatron-Core's fp8 parameter gather and
+/// torchao's fp8 all-gather do; else operands are quantised after the gather.)
+Precision gatherFormat(const graph::GraphOptions &options);
+
 /// Rules H1…H9; one line per broken rule, empty when sound:
 /// H1 what a step reads has arrived, is saved, or was made before; H2 a value
 /// has the sizes of its layout; H3 a collective changes the layout on its axes

@@ -171,11 +171,11 @@ void FieldReader::into(Precision &target) {
 }
 void FieldReader::into(program::InstructionKind &target) {
   word(target, program::instructionKindFromName, "a kind of instruction",
-       countTo(program::InstructionKind::Recv));
+       countTo(program::InstructionKind::HostUpdate));
 }
 void FieldReader::into(program::CommunicationKind &target) {
   word(target, program::communicationKindFromName, "a kind of communication",
-       countTo(program::CommunicationKind::Norm));
+       countTo(program::CommunicationKind::Host));
 }
 void FieldReader::into(program::Phase &target) {
   word(target, program::phaseFromName, "a phase",

@@ -40,6 +40,7 @@ constexpr FieldRule<Memory> kMemoryFields[] = {
     PLANC_FIELD("buffers", buffers),
     PLANC_FIELD("logits", logits),
     PLANC_FIELD("workspace", workspace),
+    PLANC_FIELD("host", host),
 };
 
 /// What every instruction has.
@@ -224,7 +225,7 @@ private:
     std::optional<std::int64_t> total = 0;
     for (Bytes part : {memory.parameters, memory.gradients, memory.optimizer,
                        memory.activations, memory.gathered, memory.buffers,
-                       memory.logits, memory.workspace}) {
+                       memory.logits, memory.workspace, memory.host}) {
       if (part < Bytes(0))
         emitter_.report(syntax_.span(line.word), Kind::ProgramValue,
                         "a part of the memory is negative");
@@ -238,7 +239,7 @@ private:
   static std::vector<std::string_view> instructionNames() {
     std::vector<std::string_view> names;
     for (std::size_t i = 0;
-         i <= static_cast<std::size_t>(InstructionKind::Recv); ++i)
+         i <= static_cast<std::size_t>(InstructionKind::HostUpdate); ++i)
       names.push_back(toString(static_cast<InstructionKind>(i)));
     return names;
   }

@@ -213,6 +213,9 @@ ComputeCost KernelCosts::cost(InstructionKind kind, const Work &work) const {
   case InstructionKind::Broadcast:
   case InstructionKind::Send:
   case InstructionKind::Recv:
+  case InstructionKind::HostOut:
+  case InstructionKind::HostIn:
+  case InstructionKind::HostUpdate:
     break;
   }
   return {};

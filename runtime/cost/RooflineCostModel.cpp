@@ -1,6 +1,7 @@
 #include "runtime/cost/RooflineCostModel.h"
 
 #include "runtime/cost/CollectiveCost.h"
+#include "runtime/cost/HostCost.h"
 #include "runtime/cost/KernelCost.h"
 
 namespace planc::cost {
@@ -43,6 +44,8 @@ ComputeCost RooflineCostModel::compute(program::InstructionKind kind,
 CollectiveCost
 RooflineCostModel::communicate(program::InstructionKind kind,
                                const program::Message &message) const {
+  if (program::classOf(kind) == program::InstructionClass::Host)
+    return hostCost(cluster_, kind, message);
   return CollectiveCosts(cluster_).cost(kind, message);
 }
 

@@ -37,6 +37,12 @@ std::int64_t Cluster::size() const {
   return levels.empty() ? 1 : groupSize(levels.size() - 1);
 }
 
+std::int64_t Cluster::perHost() const {
+  if (host.accelerators > 0)
+    return host.accelerators;
+  return levels.empty() ? 1 : levels.front().of;
+}
+
 namespace {
 
 /// Collects one line per broken rule.
@@ -119,6 +125,13 @@ std::vector<std::string> verify(const Cluster &cluster) {
   check.require(cluster.reserve.value >= 0 &&
                     cluster.reserve <= cluster.accelerator.memory,
                 "D9", "`reserve` is more than an accelerator's memory");
+  const Host &host = cluster.host;
+  check.require(host.memory.value >= 0 && host.latency.value >= 0 &&
+                    host.accelerators >= 0,
+                "D11", "the host has negative parts");
+  check.require(host.memory.value == 0 ||
+                    (host.bandwidth.value > 0 && host.link.value > 0),
+                "D11", "the host's memory has no bandwidth or no link");
   return check.take();
 }
 

@@ -64,12 +64,22 @@ struct Failures {
   double count = 0, seconds = 0, accelerators = 0;
 };
 
+/// The computer that accelerators sit in, as far as offloading sees it.
+struct Host {
+  Bytes memory;       ///< of one host, for all its accelerators; 0: not stated
+  ByteRate bandwidth; ///< of that memory
+  ByteRate link;      ///< one direction, per accelerator; 0: not stated
+  Duration latency;   ///< of one copy
+  std::int64_t accelerators = 0; ///< that share it; 0: the innermost level's
+};
+
 struct Cluster {
   std::string name;
   Accelerator accelerator;
   std::vector<Level> levels; ///< innermost first
-  Bytes reserve;             ///< memory nobody can use
-  double pricePerHour = 0;   ///< of one accelerator
+  Host host;
+  Bytes reserve;           ///< memory nobody can use
+  double pricePerHour = 0; ///< of one accelerator
   std::optional<Failures> failures;
 
   /// Levels, from the inside, that are dimensions of one torus.
@@ -79,6 +89,8 @@ struct Cluster {
   /// Accelerators in one group of level `index` (levels[0].of · … ·
   /// levels[index].of).
   std::int64_t groupSize(std::size_t index) const;
+  /// Accelerators that share one host.
+  std::int64_t perHost() const;
 };
 
 /// One line per broken rule, empty when sound. D1 at least one level; D2 levels
@@ -86,7 +98,8 @@ struct Cluster {
 /// bandwidth; D6 a positive peak, each precision once; D7 constants are not
 /// negative, efficiencies at most 1; D8 links have a rate, oversubscription is
 /// at least 1; D9 the reserve fits in memory; D10 a torus has no other level
-/// inside it, and only the innermost level is a full mesh.
+/// inside it, and only the innermost level is a full mesh; D11 a host with
+/// memory has its bandwidth and a link.
 std::vector<std::string> verify(const Cluster &cluster);
 
 } // namespace planc::hardware

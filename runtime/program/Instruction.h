@@ -18,7 +18,12 @@ enum class InstructionKind : std::uint8_t {
 #define PLANC_INSTRUCTION(NAME, TEXT, CLASS) NAME,
 #include "runtime/program/InstructionKinds.def"
 };
-enum class InstructionClass : std::uint8_t { Compute, Collective, Transfer };
+enum class InstructionClass : std::uint8_t {
+  Compute,
+  Collective,
+  Transfer,
+  Host ///< copies to and from the host's memory, and what the host computes
+};
 
 std::string_view toString(InstructionKind kind);
 InstructionClass classOf(InstructionKind kind);
@@ -33,6 +38,7 @@ enum class CommunicationKind : std::uint8_t {
   Parameters, ///< parameters gathered from the shards of their owners
   Pipeline,   ///< activations and their gradients between stages
   Norm,       ///< scalars: the global gradient norm
+  Host,       ///< what lies in the host's memory
 };
 std::string_view toString(CommunicationKind kind);
 
@@ -91,8 +97,11 @@ enum class Stream : std::uint8_t {
   Parameters, ///< gathers of parameters
   Send,
   Recv,
+  HostOut, ///< copies to the host
+  HostIn,  ///< copies from the host
+  Host,    ///< what the host computes
 };
-inline constexpr int kStreamCount = 6;
+inline constexpr int kStreamCount = 9;
 std::string_view toString(Stream stream);
 
 /// An instruction of a Block. `deps` are earlier instructions of the same
@@ -101,8 +110,8 @@ struct Instruction {
   InstructionKind kind = InstructionKind::Memory;
   Stream stream = Stream::Compute;
   Phase phase = Phase::Forward;
-  Work work;                        ///< Compute
-  Message message;                  ///< Collective, Transfer
+  Work work;       ///< Compute
+  Message message; ///< Collective, Transfer, Host: bytes moved, no group
   std::optional<Duration> duration; ///< overrides the cost model
   std::vector<std::uint32_t> deps;
   std::string name; ///< `decoder.wq`, `decoder.ffn gather`

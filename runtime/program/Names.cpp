@@ -14,13 +14,14 @@ constexpr auto kClasses = std::to_array<InstructionClass>({
 #define PLANC_INSTRUCTION(NAME, TEXT, CLASS) InstructionClass::CLASS,
 #include "runtime/program/InstructionKinds.def"
 });
-constexpr std::array<std::string_view, 8> kCommunications = {
-    "none",      "tensor",     "context",  "experts",
-    "gradients", "parameters", "pipeline", "norm"};
+constexpr std::array<std::string_view, 9> kCommunications = {
+    "none",       "tensor",   "context", "experts", "gradients",
+    "parameters", "pipeline", "norm",    "host"};
 constexpr std::array<std::string_view, 5> kPhases = {
     "forward", "recompute", "input-gradient", "weight-gradient", "update"};
 constexpr std::array<std::string_view, kStreamCount> kStreams = {
-    "compute", "tensor", "gradients", "parameters", "send", "recv"};
+    "compute", "tensor",   "gradients", "parameters", "send",
+    "recv",    "host-out", "host-in",   "host"};
 constexpr std::array<std::string_view, 4> kPasses = {
     "forward", "backward", "weight-gradient", "update"};
 constexpr std::array<std::string_view, 4> kTasks = {"run", "send", "recv",

@@ -22,14 +22,14 @@
 //   instruction fields: name stream(compute) phase(forward) duration deps
 //     kernels:     precision(bf16) batch(1) m n k keyheads flops modelflops
 //                  fullflops read written kernels(1)
-//     collectives: bytes sizes strides for(none)
+//     others:      bytes sizes strides for(none)
 //   task fields: name stream(compute; send: send; recv: recv) deps duration
 //     run:         block pass(forward) micro(-1) chunk(-1)
 //     others:      bytes sizes strides for(none) tag(-1); send, recv: peer
 //   piece fields: name collective(reduce: all_reduce, gather: all_gather) bytes
 //     sizes strides for(none) task instruction(0) uses then layer(-1)
 //   memory fields: parameters gradients optimizer activations gathered buffers
-//     logits workspace, in B
+//     logits workspace host, in B
 #include "runtime/program/ProgramSet.h"
 
 #include <fmt/format.h>
@@ -133,6 +133,7 @@ private:
     bytes("buffers", memory.buffers);
     bytes("logits", memory.logits);
     bytes("workspace", memory.workspace);
+    bytes("host", memory.host);
     out_ += '\n';
   }
 

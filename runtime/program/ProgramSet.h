@@ -99,6 +99,7 @@ struct Piece {
 struct Memory {
   Bytes parameters, gradients, optimizer, activations, gathered, buffers,
       logits, workspace;
+  Bytes host; ///< of the host's memory, on behalf of one rank; not in total()
   Bytes total() const {
     return parameters + gradients + optimizer + activations + gathered +
            buffers + logits + workspace;

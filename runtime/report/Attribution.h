@@ -12,7 +12,7 @@
 namespace planc::report {
 
 inline constexpr std::size_t kKinds =
-    static_cast<std::size_t>(program::CommunicationKind::Norm) + 1;
+    static_cast<std::size_t>(program::CommunicationKind::Host) + 1;
 
 /// Why a clause costs something; in the order in which they are named.
 enum class Charge : std::uint8_t {

@@ -27,6 +27,9 @@ KernelParts::Sort sortOf(InstructionKind kind) {
   case InstructionKind::Broadcast:
   case InstructionKind::Send:
   case InstructionKind::Recv:
+  case InstructionKind::HostOut:
+  case InstructionKind::HostIn:
+  case InstructionKind::HostUpdate:
     return KernelParts::Sort::Memory;
   }
   return KernelParts::Sort::Memory;

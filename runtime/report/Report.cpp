@@ -57,6 +57,8 @@ Cause exposedBy(program::CommunicationKind kind) {
     return Cause::ExposedPipeline;
   case CommunicationKind::Norm:
     return Cause::ExposedNorm;
+  case CommunicationKind::Host:
+    return Cause::ExposedHost;
   }
   return Cause::Skew;
 }

@@ -89,6 +89,8 @@ struct Planned {
   std::int64_t leftOver = 0;
   std::int64_t sequences = 0, sequenceLength = 0, microBatches = 1;
   std::int64_t parameters = 0, activeParameters = 0;
+  /// What each stage makes again, where layers differ: a line a stage.
+  std::vector<std::string> recompute;
 
   std::int64_t tokens() const { return sequences * sequenceLength; }
 };
@@ -130,12 +132,22 @@ struct StageMemory {
   program::Memory peak;
 };
 
+/// A change of the plan, compiled as well to see whether it fits.
+struct Remedy {
+  std::string change; ///< clauses, as a variant would say them
+  Bytes peak;
+  Duration stepTime;
+};
+
 struct MemoryReport {
   Fit fit = Fit::Fits;
   Bytes capacity, reserve; ///< usable is capacity − reserve
   std::vector<StageMemory> stages;
-  std::size_t fullest = 0; ///< index into stages
-  std::string remedy;      ///< what would make it fit; empty when it fits
+  std::size_t fullest = 0;      ///< index into stages
+  Bytes hostCapacity, hostUsed; ///< of one host; both 0 without offloading
+  std::vector<Remedy> fitting;  ///< changes that fit, fastest first
+  std::vector<Remedy> failing;  ///< changes that do not, smallest first
+  std::string remedy; ///< sentences joined by `; `; empty when it fits
 
   Bytes peak() const;
   /// Above the reserve when not negative.

@@ -65,22 +65,22 @@ TEST_CASE("sequence parallelism divides all of it") {
 TEST_CASE("selective recomputation drops what grows with the square") {
   LoweredSpec spec = gpt();
   spec.axes = {{"t", 4, {"heads", "ffn", "vocab", "seq"}}};
-  spec.recompute = sema::Recompute::Attention;
+  spec.recompute = kAttention;
   CHECK(savedBy(spec) == 34 * kSbh / 4);
 }
 
 TEST_CASE("full recomputation keeps the layer's input") {
   LoweredSpec spec = gpt();
-  spec.recompute = sema::Recompute::All;
+  spec.recompute = kAll;
   CHECK(savedBy(spec) == 2 * kSbh);
 }
 
 TEST_CASE("recomputation runs the forward again, in its own phase") {
   LoweredSpec spec = gpt();
   auto none = lowered(spec);
-  spec.recompute = sema::Recompute::Attention;
+  spec.recompute = kAttention;
   auto attention = lowered(spec);
-  spec.recompute = sema::Recompute::All;
+  spec.recompute = kAll;
   auto all = lowered(spec);
   const auto &forward = bodyOf(*none, "decoder").forward.instructions;
   auto again = [](const Lowered &lowered) {
@@ -117,8 +117,7 @@ TEST_CASE("elementwise neighbours are one kernel") {
 TEST_CASE("dependences point backwards and every operand has one") {
   LoweredSpec spec = gpt();
   spec.axes = {{"t", 2, {"heads", "ffn", "vocab", "seq"}}};
-  for (sema::Recompute recompute : {sema::Recompute::None, sema::Recompute::All,
-                                    sema::Recompute::Attention}) {
+  for (const RerunChoice &recompute : {RerunChoice(), kAll, kAttention}) {
     spec.recompute = recompute;
     auto whole = lowered(spec);
     const LoweredBody &body = bodyOf(*whole, "decoder");

@@ -16,17 +16,19 @@ struct Lowered {
   graph::OpGraph graph;
   sema::Plan plan;
   shard::ShardedGraph sharded;
-  Table<ops::BodyId, LoweredBody> bodies;
+  LoweredModel bodies;
   pipeline::StageGraph stages;
   program::ProgramSet programs;
 };
+
+inline const RerunChoice kAll{true, false, {}}, kAttention{false, true, {}};
 
 struct LoweredSpec {
   ops::Model model;
   graph::GraphOptions options;
   std::vector<oracle::AxisSpec> axes;
   std::vector<std::string> optimizerOver;
-  sema::Recompute recompute = sema::Recompute::None;
+  RerunChoice recompute;
   std::string pipelineOver;
   std::int64_t microBatches = 1;
 };
@@ -36,7 +38,6 @@ inline std::unique_ptr<Lowered> lowered(const LoweredSpec &spec) {
   out->model = spec.model;
   out->graph = graph::buildGraph(spec.model, spec.options);
   out->plan = oracle::planOf(out->graph, spec.axes);
-  out->plan.recompute = spec.recompute;
   out->plan.batch.microBatches = spec.microBatches;
   for (const std::string &name : spec.optimizerOver)
     out->plan.optimizerState.axes.push_back(oracle::axisOf(out->plan, name));
@@ -52,8 +53,8 @@ inline std::unique_ptr<Lowered> lowered(const LoweredSpec &spec) {
     for (const ops::Segment &segment : out->graph.model.segments)
       for (ops::BodyId iteration : segment.iterations)
         isLayer = isLayer || (iteration == body && segment.isRepeat);
-    out->bodies.add(lowerBody(
-        out->sharded, body, isLayer ? spec.recompute : sema::Recompute::None));
+    out->bodies.forms.add({lowerBody(
+        out->sharded, body, isLayer ? spec.recompute : RerunChoice())});
   }
   std::vector<Duration> costs(pipeline::unitsOf(out->graph.model).size(),
                               Duration(1'000'000));
@@ -68,7 +69,7 @@ inline const LoweredBody &bodyOf(const Lowered &lowered,
                                  const std::string &name) {
   for (ops::BodyId body : lowered.graph.bodies.ids())
     if (lowered.graph.bodies[body].forward.name == name)
-      return lowered.bodies[body];
+      return lowered.bodies.of(0, body);
   std::abort();
 }
 

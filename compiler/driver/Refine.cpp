@@ -1,0 +1,298 @@
+#include "compiler/driver/Refine.h"
+
+#include "compiler/driver/Costs.h"
+#include "compiler/driver/RecomputeOptions.h"
+#include "compiler/lower/Memory.h"
+#include "compiler/pipeline/AssignStages.h"
+#include "compiler/pipeline/ChooseRecompute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace planc::driver {
+
+using lower::RerunChoice;
+using pipeline::RecomputeProblem;
+using program::PassKind;
+
+namespace {
+
+/// The `nth` layer of a stage under the items of a `recompute` clause.
+RerunChoice choiceOf(const sema::Recompute &recompute, std::int64_t nth) {
+  RerunChoice choice;
+  for (const sema::RecomputeItem &item : recompute.items) {
+    if (item.layers && nth >= *item.layers)
+      continue;
+    if (item.what == sema::RecomputeItem::What::All)
+      choice.all = true;
+    else if (item.what == sema::RecomputeItem::What::Attention)
+      choice.attention = true;
+    else
+      choice.paths.push_back(item.path);
+  }
+  return choice;
+}
+
+std::size_t add(std::vector<RerunChoice> &choices, RerunChoice choice) {
+  auto at = std::find(choices.begin(), choices.end(), choice);
+  if (at == choices.end())
+    at = choices.insert(choices.end(), std::move(choice));
+  return static_cast<std::size_t>(at - choices.begin());
+}
+
+class Refinement {
+public:
+  explicit Refinement(const RefineRequest &request)
+      : request_(request), plan_(request.module->plan),
+        model_(request.module->model) {}
+
+  Refined run() {
+    std::vector<RerunChoice> choices = findChoices();
+    Refined first;
+    first.bodies = lowerModel(*request_.sharded, plan_, std::move(choices));
+    const std::size_t units = pipeline::unitsOf(model_).size();
+    first.bodies.choiceOf.assign(units, 0);
+    assign(first);
+    if (first.bodies.choices.size() == 1)
+      return first;
+    choose(first);
+    Refined second = first;
+    assign(second);
+    choose(second);
+    return isBetter(second, first) ? std::move(second) : std::move(first);
+  }
+
+private:
+  std::vector<RerunChoice> findChoices() {
+    std::vector<RerunChoice> choices;
+    if (plan_.recompute.isAuto) {
+      add(choices, {});
+      findOptions(choices);
+      return choices;
+    }
+    std::vector<std::int64_t> bounds = {0};
+    for (const sema::RecomputeItem &item : plan_.recompute.items)
+      if (item.layers)
+        bounds.push_back(*item.layers);
+    std::sort(bounds.begin(), bounds.end());
+    for (std::int64_t bound : bounds)
+      add(choices, choiceOf(plan_.recompute, bound));
+    return choices;
+  }
+
+  /// By body that is a layer: which of the choices are worth it.
+  void findOptions(std::vector<RerunChoice> &choices) {
+    lower::Scatters scatters =
+        plan_.pipeline && plan_.pipeline->virtualStages > 1
+            ? lower::Scatters::ByStage
+            : lower::Scatters::InPass;
+    for (const ops::Segment &segment : model_.segments) {
+      if (!segment.isRepeat)
+        continue;
+      for (ops::BodyId body : segment.iterations) {
+        if (options_.count(body))
+          continue;
+        std::vector<std::size_t> &mine = options_[body];
+        for (const RerunChoice &choice : recomputeChoices(
+                 {request_.sharded, body, scatters, request_.cost}))
+          mine.push_back(add(choices, choice));
+      }
+    }
+  }
+
+  void assign(Refined &refined) const {
+    refined.stages = pipeline::assignStages(
+        {&model_, &plan_, unitCostsOf(model_, refined.bodies, *request_.cost)});
+  }
+
+  lower::EmitRequest emission(const Refined &refined) const {
+    return {request_.sharded,
+            &refined.stages,
+            &plan_,
+            &refined.bodies,
+            request_.module->accelerators,
+            plan_.name};
+  }
+
+  void choose(Refined &refined) const {
+    for (std::int64_t stage = 0; stage < refined.stages.stages; ++stage)
+      if (plan_.recompute.isAuto)
+        chooseAuto(refined, stage);
+      else
+        chooseGiven(refined, stage);
+  }
+
+  /// Layers are counted through the stage's chunks in model order.
+  void chooseGiven(Refined &refined, std::int64_t stage) const {
+    std::int64_t nth = 0;
+    for (const pipeline::Chunk &chunk : refined.stages.chunks) {
+      if (chunk.stage != stage)
+        continue;
+      for (std::size_t u = chunk.begin; u < chunk.end; ++u) {
+        RerunChoice choice = choiceOf(plan_.recompute, nth);
+        auto at = std::find(refined.bodies.choices.begin(),
+                            refined.bodies.choices.end(), choice);
+        refined.bodies.choiceOf[u] =
+            static_cast<std::size_t>(at - refined.bodies.choices.begin());
+        nth += refined.stages.units[u].isLayer;
+      }
+    }
+  }
+
+  /// What a unit keeps and takes under each choice open to it.
+  struct UnitOptions {
+    std::vector<std::size_t> choices;
+    std::vector<pipeline::RecomputeOption> options;
+  };
+
+  UnitOptions optionsOf(const Refined &refined, std::size_t unit) const {
+    UnitOptions out;
+    out.choices = {0};
+    const std::vector<ops::BodyId> &bodies = refined.stages.units[unit].bodies;
+    for (ops::BodyId body : bodies)
+      if (auto known = options_.find(body); known != options_.end())
+        out.choices = known->second;
+    for (std::size_t choice : out.choices) {
+      pipeline::RecomputeOption option;
+      for (ops::BodyId body : bodies) {
+        const std::vector<lower::LoweredBody> &forms =
+            refined.bodies.forms[body];
+        const lower::LoweredBody &form = forms[forms.size() == 1 ? 0 : choice];
+        option.saved += form.saved;
+        option.transient = std::max(option.transient, form.transient);
+        option.time += costOf(form.backward.instructions, *request_.cost);
+      }
+      out.options.push_back(option);
+    }
+    return out;
+  }
+
+  Bytes usable() const {
+    const hardware::Cluster &cluster = request_.module->cluster;
+    return cluster.accelerator.memory - cluster.reserve;
+  }
+
+  void chooseAuto(Refined &refined, std::int64_t stage) const {
+    std::vector<std::size_t> chunks;
+    for (std::size_t c = 0; c < refined.stages.chunks.size(); ++c)
+      if (refined.stages.chunks[c].stage == stage)
+        chunks.push_back(c);
+    RecomputeProblem problem;
+    std::vector<UnitOptions> units;
+    std::vector<std::size_t> unitOf;
+    std::map<std::vector<ops::BodyId>, std::size_t> kinds;
+    for (std::size_t c = 0; c < chunks.size(); ++c)
+      for (std::size_t u = refined.stages.chunks[chunks[c]].begin;
+           u < refined.stages.chunks[chunks[c]].end; ++u) {
+        auto [kind, isNew] = kinds.try_emplace(refined.stages.units[u].bodies,
+                                               problem.options.size());
+        if (isNew) {
+          units.push_back(optionsOf(refined, u));
+          problem.options.push_back(units.back().options);
+        }
+        problem.layers.push_back({c, kind->second});
+        unitOf.push_back(u);
+      }
+    problem.moments = momentsOf(refined, stage, chunks);
+    program::Memory memory = lower::memoryOf(emission(refined), stage);
+    problem.budget = usable() - (memory.total() - memory.activations -
+                                 memory.logits - memory.workspace);
+    auto chosen = pipeline::chooseRecompute(problem);
+    for (std::size_t l = 0; l < unitOf.size(); ++l) {
+      const UnitOptions &options = units[problem.layers[l].kind];
+      refined.bodies.choiceOf[unitOf[l]] =
+          options.choices[chosen ? (*chosen)[l] : leastOf(options)];
+    }
+  }
+
+  static std::size_t leastOf(const UnitOptions &options) {
+    auto least = std::min_element(
+        options.options.begin(), options.options.end(),
+        [](const auto &a, const auto &b) { return a.saved < b.saved; });
+    return static_cast<std::size_t>(least - options.options.begin());
+  }
+
+  static std::vector<RecomputeProblem::Moment>
+  momentsOf(const Refined &refined, std::int64_t stage,
+            const std::vector<std::size_t> &chunks) {
+    std::vector<RecomputeProblem::Moment> moments;
+    RecomputeProblem::Moment now;
+    now.inFlight.assign(chunks.size(), 0);
+    for (const pipeline::Pass &pass :
+         refined.stages.orders[static_cast<std::size_t>(stage)]) {
+      now.chunk = static_cast<std::size_t>(
+          std::find(chunks.begin(), chunks.end(),
+                    static_cast<std::size_t>(pass.chunk)) -
+          chunks.begin());
+      now.inFlight[now.chunk] += pass.kind == PassKind::Forward;
+      if (moments.empty() || !(moments.back() == now))
+        moments.push_back(now);
+      now.inFlight[now.chunk] -= pass.kind == PassKind::Backward;
+    }
+    return pipeline::withoutDominated(moments);
+  }
+
+  /// Fits where the other does not, or its longest stage is shorter.
+  bool isBetter(const Refined &a, const Refined &b) const {
+    const bool fitsA = fits(a), fitsB = fits(b);
+    return fitsA != fitsB ? fitsA : longest(a) < longest(b);
+  }
+
+  bool fits(const Refined &refined) const {
+    for (std::int64_t stage = 0; stage < refined.stages.stages; ++stage)
+      if (lower::memoryOf(emission(refined), stage).total() > usable())
+        return false;
+    return true;
+  }
+
+  Duration longest(const Refined &refined) const {
+    std::vector<Duration> costs =
+        unitCostsOf(model_, refined.bodies, *request_.cost);
+    std::vector<Duration> byStage(
+        static_cast<std::size_t>(refined.stages.stages));
+    for (const pipeline::Chunk &chunk : refined.stages.chunks)
+      for (std::size_t u = chunk.begin; u < chunk.end; ++u)
+        byStage[static_cast<std::size_t>(chunk.stage)] += costs[u];
+    return *std::max_element(byStage.begin(), byStage.end());
+  }
+
+  const RefineRequest &request_;
+  const sema::Plan &plan_;
+  const ops::Model &model_;
+  std::map<ops::BodyId, std::vector<std::size_t>> options_;
+};
+
+} // namespace
+
+Refined refine(const RefineRequest &request) {
+  return Refinement(request).run();
+}
+
+std::string recomputeText(const lower::LoweredModel &bodies,
+                          const pipeline::StageGraph &stages) {
+  std::string out;
+  if (bodies.choices.size() < 2)
+    return out;
+  for (std::int64_t stage = 0; stage < stages.stages; ++stage) {
+    out += fmt::format("recompute on stage {}:", stage);
+    std::string_view separator = " ";
+    std::map<std::size_t, std::int64_t> counts;
+    for (const pipeline::Chunk &chunk : stages.chunks)
+      for (std::size_t u = chunk.begin; chunk.stage == stage && u < chunk.end;
+           ++u)
+        if (stages.units[u].isLayer)
+          ++counts[bodies.choiceOf[u]];
+    for (const auto &[choice, count] : counts) {
+      out += fmt::format("{}{} for {} layer{}", separator,
+                         toText(bodies.choices[choice]), count,
+                         count == 1 ? "" : "s");
+      separator = "; ";
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+} // namespace planc::driver

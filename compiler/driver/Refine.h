@@ -1,0 +1,30 @@
+// Stages and recomputation together: what a stage makes again decides what its
+// layers cost, and what layers cost decides the stages.
+#pragma once
+
+#include "compiler/driver/Compilation.h"
+
+namespace planc::driver {
+
+struct Refined {
+  lower::LoweredModel bodies;
+  pipeline::StageGraph stages;
+};
+
+struct RefineRequest {
+  const sema::Module *module = nullptr;
+  const shard::ShardedGraph *sharded = nullptr;
+  const cost::CostModel *cost = nullptr;
+};
+
+/// Assigns stages by cost, chooses what each stage makes again, assigns once
+/// more; of the two the one whose longest stage is shorter, where both fit.
+/// `auto` gives every layer what makes its stage fit at the least time made
+/// again; where nothing fits, what keeps least.
+Refined refine(const RefineRequest &request);
+
+/// Units by stage and what they make again, where units differ; else empty.
+std::string recomputeText(const lower::LoweredModel &bodies,
+                          const pipeline::StageGraph &stages);
+
+} // namespace planc::driver
