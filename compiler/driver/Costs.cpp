@@ -63,15 +63,29 @@ lower::LoweredModel lowerModel(const shard::ShardedGraph &sharded,
   return out;
 }
 
+namespace {
+
+Duration costOf(const Instruction &instruction, const cost::CostModel &cost) {
+  return program::classOf(instruction.kind) == InstructionClass::Compute
+             ? cost.compute(instruction.kind, instruction.work).total
+             : cost.communicate(instruction.kind, instruction.message).total;
+}
+
+} // namespace
+
 Duration costOf(const std::vector<Instruction> &instructions,
                 const cost::CostModel &cost) {
   Duration total;
   for (const Instruction &instruction : instructions)
-    total +=
-        program::classOf(instruction.kind) == InstructionClass::Compute
-            ? cost.compute(instruction.kind, instruction.work).total
-            : cost.communicate(instruction.kind, instruction.message).total;
+    total += costOf(instruction, cost);
   return total;
+}
+
+std::function<Duration(const program::Instruction &)>
+instructionTimes(const cost::CostModel &cost) {
+  return [&cost](const Instruction &instruction) {
+    return costOf(instruction, cost);
+  };
 }
 
 std::vector<Duration> unitCostsOf(const ops::Model &model,

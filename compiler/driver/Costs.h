@@ -5,6 +5,8 @@
 #include "compiler/sema/Plan.h"
 #include "runtime/cost/RooflineCostModel.h"
 
+#include <functional>
+
 namespace planc::driver {
 
 cost::Options costOptionsOf(const sema::Plan &plan);
@@ -19,6 +21,10 @@ lower::LoweredModel lowerModel(const shard::ShardedGraph &sharded,
 /// Instructions of one pass, one after the other.
 Duration costOf(const std::vector<program::Instruction> &instructions,
                 const cost::CostModel &cost);
+
+/// What an instruction takes on its own. `cost` outlives the function.
+std::function<Duration(const program::Instruction &)>
+instructionTimes(const cost::CostModel &cost);
 
 /// Forward and backward of each unit, one micro-batch, instruction after
 /// instruction: what stages are balanced by.

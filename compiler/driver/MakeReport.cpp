@@ -1,6 +1,6 @@
 #include "compiler/driver/MakeReport.h"
 
-#include "compiler/pipeline/Schedules.h"
+#include "compiler/schedules/Schedules.h"
 
 #include <fmt/format.h>
 
@@ -9,15 +9,13 @@ namespace planc::driver {
 namespace {
 
 std::string scheduleName(const sema::Pipeline &pipeline) {
-  switch (pipeline.schedule) {
-  case sema::Schedule::GPipe:
-    return "GPipe";
-  case sema::Schedule::OneFOneB:
-    return "1F1B";
-  case sema::Schedule::Interleaved1F1B:
-    return fmt::format("Interleaved1F1B × {}", pipeline.virtualStages);
-  }
-  return "";
+  std::string name(schedules::toString(pipeline.schedule));
+  if (pipeline.schedule == sema::Schedule::Own)
+    return name;
+  schedules::ChunksPerRank chunks = schedules::infoOf(pipeline.schedule).chunks;
+  bool isChosen = chunks == schedules::ChunksPerRank::AsAsked ||
+                  chunks == schedules::ChunksPerRank::Waves;
+  return isChosen ? fmt::format("{} × {}", name, pipeline.virtualStages) : name;
 }
 
 report::Planned plannedOf(const Compilation &c) {
@@ -55,36 +53,6 @@ report::ModelFlops modelFlopsOf(const Compilation &c) {
   return flops;
 }
 
-std::optional<report::PipelineShape> pipelineOf(const Compilation &c) {
-  const sema::Plan &plan = c.module->plan;
-  if (!plan.pipeline)
-    return std::nullopt;
-  pipeline::ScheduleShape shape{
-      plan.pipeline->stages, plan.pipeline->virtualStages,
-      plan.batch.microBatches, plan.pipeline->group.value_or(0)};
-  pipeline::BubbleFormula formula =
-      pipeline::bubbleFormula(plan.pipeline->schedule, shape);
-  report::PipelineShape out;
-  out.stages = shape.stages;
-  out.microBatches = shape.microBatches;
-  out.virtualStages = shape.virtualStages;
-  out.formulaNumerator = formula.numerator;
-  out.formulaDenominator = formula.denominator;
-  return out;
-}
-
-/// The first axis that cuts no dimension: its ranks run the same; else the
-/// mesh.
-OriginId repeatedBy(const sema::Plan &plan) {
-  for (sema::AxisId id : plan.mesh.axes.ids()) {
-    bool isPipeline = plan.pipeline && plan.pipeline->axis == id;
-    if (plan.mesh.axes[id].size > 1 && !isPipeline &&
-        plan.lists[id].list.empty())
-      return plan.mesh.axes[id].origin;
-  }
-  return plan.meshClause;
-}
-
 std::vector<report::Expectation> expectationsOf(const sema::Plan &plan) {
   using From = sema::Expectation::Comparison;
   using To = report::Expectation::Comparison;
@@ -118,13 +86,54 @@ std::vector<report::Expectation> expectationsOf(const sema::Plan &plan) {
   return out;
 }
 
-/// The closed form for another number of micro-batches.
-pipeline::BubbleFormula formulaAt(const sema::Plan &plan,
-                                  std::int64_t microBatches) {
-  return pipeline::bubbleFormula(plan.pipeline->schedule,
-                                 {plan.pipeline->stages,
-                                  plan.pipeline->virtualStages, microBatches,
-                                  plan.pipeline->group.value_or(0)});
+/// The closed form for a number of micro-batches that the schedule runs with.
+std::optional<schedules::BubbleFormula> formulaAt(const sema::Plan &plan,
+                                                  std::int64_t microBatches) {
+  if (plan.pipeline->schedule == sema::Schedule::Own)
+    return std::nullopt;
+  const schedules::ScheduleInfo &info =
+      schedules::infoOf(plan.pipeline->schedule);
+  const schedules::Shape shape = plan.pipeline->shape(microBatches);
+  return info.fits(shape) ? info.bubble(shape) : std::nullopt;
+}
+
+std::optional<report::PipelineShape> pipelineOf(const Compilation &c) {
+  const sema::Plan &plan = c.module->plan;
+  if (!plan.pipeline)
+    return std::nullopt;
+  const schedules::Shape shape = plan.pipeline->shape(plan.batch.microBatches);
+  const auto formula = formulaAt(plan, plan.batch.microBatches);
+  report::PipelineShape out;
+  out.stages = shape.stages;
+  out.microBatches = shape.microBatches;
+  out.virtualStages = shape.virtualStages;
+  out.formulaNumerator = formula ? formula->numerator : 0;
+  out.formulaDenominator = formula ? formula->denominator : 0;
+  return out;
+}
+
+/// The first axis that cuts no dimension: its ranks run the same; else the
+/// mesh.
+OriginId repeatedBy(const sema::Plan &plan) {
+  for (sema::AxisId id : plan.mesh.axes.ids()) {
+    bool isPipeline = plan.pipeline && plan.pipeline->axis == id;
+    if (plan.mesh.axes[id].size > 1 && !isPipeline &&
+        plan.lists[id].list.empty())
+      return plan.mesh.axes[id].origin;
+  }
+  return plan.meshClause;
+}
+
+/// Numbers of micro-batches that are tried are multiples of it.
+std::int64_t microBatchStep(const sema::Pipeline &pipeline) {
+  if (pipeline.schedule == sema::Schedule::Own)
+    return 1;
+  const schedules::ScheduleInfo &info = schedules::infoOf(pipeline.schedule);
+  std::int64_t step = schedules::copiesOf(info.placement);
+  if (info.takes & schedules::kGroup)
+    step *= pipeline.group.value_or(pipeline.virtualStages > 1 ? pipeline.stages
+                                                               : 1);
+  return step;
 }
 
 } // namespace
@@ -133,18 +142,15 @@ std::optional<BubbleAdvice> bubbleAdvice(const sema::Plan &plan) {
   constexpr std::int64_t kLarge = 5, kSmall = 10, kMost = 1 << 20;
   if (!plan.pipeline)
     return std::nullopt;
-  pipeline::BubbleFormula now = formulaAt(plan, plan.batch.microBatches);
-  if (now.numerator * kLarge <= now.denominator)
+  auto now = formulaAt(plan, plan.batch.microBatches);
+  if (!now || now->numerator * kLarge <= now->denominator)
     return std::nullopt;
-  BubbleAdvice advice{now.numerator, now.denominator, std::nullopt};
-  // Interleaved schedules run them in groups; more of them never idle more.
-  std::int64_t step =
-      plan.pipeline->virtualStages == 1
-          ? 1
-          : plan.pipeline->group.value_or(plan.pipeline->stages);
+  BubbleAdvice advice{now->numerator, now->denominator, std::nullopt};
+  // More of them never idle more.
+  const std::int64_t step = microBatchStep(*plan.pipeline);
   auto isSmall = [&](std::int64_t groups) {
-    pipeline::BubbleFormula at = formulaAt(plan, groups * step);
-    return at.numerator * kSmall < at.denominator;
+    auto at = formulaAt(plan, groups * step);
+    return at && at->numerator * kSmall < at->denominator;
   };
   std::int64_t low = 0, high = 1; // too few, perhaps enough, in groups
   while (high * step <= kMost && !isSmall(high)) {

@@ -64,7 +64,8 @@ std::optional<Failure> compile(Compilation &c, const Options &options,
 
   // 6. One program a class of equal ranks.
   c.programs = lower::emitProgram({&*c.sharded, &*c.stages, &plan, &c.bodies,
-                                   c.module->accelerators, plan.name});
+                                   c.module->accelerators, plan.name,
+                                   instructionTimes(*c.cost)});
   checks.run("rank programs", [&] { return program::verify(*c.programs); });
   if (checks.failed() || last == Stage::Program)
     return checks.failure();

@@ -29,13 +29,26 @@ void printBuckets(std::string &out, std::string_view what,
   }
 }
 
+char letterOf(program::PassKind pass) {
+  switch (pass) {
+  case program::PassKind::Forward:
+    return 'F';
+  case program::PassKind::WeightGradient:
+    return 'W';
+  default:
+    return 'B';
+  }
+}
+
 void printPasses(std::string &out, const program::RankProgram &rank) {
   out += "  order:";
   for (const program::Task &task : rank.tasks)
-    if (task.kind == program::TaskKind::Run && task.microBatch >= 0)
-      out += fmt::format(" {}{}.{}",
-                         task.pass == program::PassKind::Forward ? 'F' : 'B',
-                         task.microBatch, task.chunk);
+    if (task.kind == program::TaskKind::Run && task.microBatch >= 0) {
+      out += fmt::format(" {}{}.{}", letterOf(task.pass), task.microBatch,
+                         task.chunk);
+      if (task.withMicroBatch >= 0)
+        out += fmt::format("&B{}.{}", task.withMicroBatch, task.withChunk);
+    }
   out += '\n';
 }
 

@@ -15,7 +15,7 @@ namespace planc::driver {
 
 using lower::RerunChoice;
 using pipeline::RecomputeProblem;
-using program::PassKind;
+using schedules::PassKind;
 
 namespace {
 
@@ -40,6 +40,16 @@ std::size_t add(std::vector<RerunChoice> &choices, RerunChoice choice) {
   if (at == choices.end())
     at = choices.insert(choices.end(), std::move(choice));
   return static_cast<std::size_t>(at - choices.begin());
+}
+
+/// Chunks that a stage holds, in model order.
+std::vector<std::size_t> chunksOf(const pipeline::StageGraph &stages,
+                                  std::int64_t stage) {
+  std::vector<std::size_t> chunks;
+  for (std::size_t c = 0; c < stages.chunks.size(); ++c)
+    if (stages.holds(stage, static_cast<std::int64_t>(c)))
+      chunks.push_back(c);
+  return chunks;
 }
 
 class Refinement {
@@ -113,7 +123,8 @@ private:
             &plan_,
             &refined.bodies,
             request_.module->accelerators,
-            plan_.name};
+            plan_.name,
+            nullptr};
   }
 
   void choose(Refined &refined) const {
@@ -127,9 +138,8 @@ private:
   /// Layers are counted through the stage's chunks in model order.
   void chooseGiven(Refined &refined, std::int64_t stage) const {
     std::int64_t nth = 0;
-    for (const pipeline::Chunk &chunk : refined.stages.chunks) {
-      if (chunk.stage != stage)
-        continue;
+    for (std::size_t c : chunksOf(refined.stages, stage)) {
+      const pipeline::Chunk &chunk = refined.stages.chunks[c];
       for (std::size_t u = chunk.begin; u < chunk.end; ++u) {
         RerunChoice choice = choiceOf(plan_.recompute, nth);
         auto at = std::find(refined.bodies.choices.begin(),
@@ -175,10 +185,7 @@ private:
   }
 
   void chooseAuto(Refined &refined, std::int64_t stage) const {
-    std::vector<std::size_t> chunks;
-    for (std::size_t c = 0; c < refined.stages.chunks.size(); ++c)
-      if (refined.stages.chunks[c].stage == stage)
-        chunks.push_back(c);
+    const std::vector<std::size_t> chunks = chunksOf(refined.stages, stage);
     RecomputeProblem problem;
     std::vector<UnitOptions> units;
     std::vector<std::size_t> unitOf;
@@ -214,6 +221,9 @@ private:
     return static_cast<std::size_t>(least - options.options.begin());
   }
 
+  /// A pass is in flight until the gradients of its weights are done: what
+  /// those read stays that long, the rest, a little, no longer than the
+  /// gradients of inputs.
   static std::vector<RecomputeProblem::Moment>
   momentsOf(const Refined &refined, std::int64_t stage,
             const std::vector<std::size_t> &chunks) {
@@ -229,7 +239,7 @@ private:
       now.inFlight[now.chunk] += pass.kind == PassKind::Forward;
       if (moments.empty() || !(moments.back() == now))
         moments.push_back(now);
-      now.inFlight[now.chunk] -= pass.kind == PassKind::Backward;
+      now.inFlight[now.chunk] -= schedules::completesWeights(pass.kind);
     }
     return pipeline::withoutDominated(moments);
   }
@@ -252,9 +262,12 @@ private:
         unitCostsOf(model_, refined.bodies, *request_.cost);
     std::vector<Duration> byStage(
         static_cast<std::size_t>(refined.stages.stages));
-    for (const pipeline::Chunk &chunk : refined.stages.chunks)
-      for (std::size_t u = chunk.begin; u < chunk.end; ++u)
-        byStage[static_cast<std::size_t>(chunk.stage)] += costs[u];
+    for (std::size_t stage = 0; stage < byStage.size(); ++stage)
+      for (std::size_t c :
+           chunksOf(refined.stages, static_cast<std::int64_t>(stage)))
+        for (std::size_t u = refined.stages.chunks[c].begin;
+             u < refined.stages.chunks[c].end; ++u)
+          byStage[stage] += costs[u];
     return *std::max_element(byStage.begin(), byStage.end());
   }
 
@@ -279,8 +292,8 @@ std::string recomputeText(const lower::LoweredModel &bodies,
     out += fmt::format("recompute on stage {}:", stage);
     std::string_view separator = " ";
     std::map<std::size_t, std::int64_t> counts;
-    for (const pipeline::Chunk &chunk : stages.chunks)
-      for (std::size_t u = chunk.begin; chunk.stage == stage && u < chunk.end;
+    for (std::size_t c : chunksOf(stages, stage))
+      for (std::size_t u = stages.chunks[c].begin; u < stages.chunks[c].end;
            ++u)
         if (stages.units[u].isLayer)
           ++counts[bodies.choiceOf[u]];

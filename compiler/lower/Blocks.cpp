@@ -1,16 +1,44 @@
 #include "compiler/lower/Blocks.h"
 
+#include "compiler/lower/MergePasses.h"
+
 #include <algorithm>
 #include <optional>
 
 namespace planc::lower {
 
-using program::PassKind;
+using schedules::PassKind;
 
 namespace {
+
 const LoweredPass &passOf(const LoweredBody &body, PassKind kind) {
-  return kind == PassKind::Forward ? body.forward : body.backward;
+  switch (kind) {
+  case PassKind::Forward:
+    return body.forward;
+  case PassKind::InputGradient:
+    return body.split.input;
+  case PassKind::WeightGradient:
+    return body.split.weight;
+  case PassKind::Backward:
+    break;
+  }
+  return body.backward;
 }
+
+std::string_view wordOf(PassKind kind) {
+  switch (kind) {
+  case PassKind::Forward:
+    return " forward";
+  case PassKind::InputGradient:
+    return " input gradients";
+  case PassKind::WeightGradient:
+    return " weight gradients";
+  case PassKind::Backward:
+    break;
+  }
+  return " backward";
+}
+
 } // namespace
 
 ChunkPass BlockBuilder::pass(const pipeline::Chunk &chunk, PassKind kind) {
@@ -31,12 +59,24 @@ ChunkPass BlockBuilder::pass(const pipeline::Chunk &chunk, PassKind kind) {
     key.push_back(static_cast<std::uint32_t>(
         request_.bodies->formOf(part.unit, part.body)));
   }
-  auto &known = kind == PassKind::Forward ? forward_ : backward_;
-  auto [entry, isNew] = known.try_emplace(std::move(key));
+  auto [entry, isNew] = blocks_.try_emplace({kind, std::move(key)});
   if (isNew)
     entry->second = set_.blocks.add(join(out.parts, kind));
   out.block = entry->second;
   return out;
+}
+
+const PairedPass &BlockBuilder::together(const ChunkPass &forward,
+                                         const ChunkPass &backward) {
+  auto [entry, isNew] = pairs_.try_emplace({forward.block, backward.block});
+  if (isNew) {
+    MergedPasses merged =
+        mergePasses(set_.blocks[forward.block], set_.blocks[backward.block],
+                    request_.duration);
+    entry->second = {set_.blocks.add(std::move(merged.block)),
+                     std::move(merged.first), std::move(merged.second)};
+  }
+  return entry->second;
 }
 
 program::Block BlockBuilder::join(const std::vector<ChunkPass::Part> &parts,
@@ -51,7 +91,7 @@ program::Block BlockBuilder::join(const std::vector<ChunkPass::Part> &parts,
     block.name = request_.graph->graph->bodies[parts[0].body].forward.name +
                  " .. " +
                  request_.graph->graph->bodies[parts.back().body].forward.name;
-  block.name += kind == PassKind::Forward ? " forward" : " backward";
+  block.name += wordOf(kind);
 
   // Who wrote each slot last, within this block.
   std::map<ops::SlotId, std::uint32_t> writer;

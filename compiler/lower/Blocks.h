@@ -21,17 +21,27 @@ struct ChunkPass {
   std::vector<Part> parts;
 };
 
+/// Two passes in one block.
+struct PairedPass {
+  program::BlockId block;
+  /// Where the instructions of the forward and of the backward have gone.
+  std::vector<std::uint32_t> forward, backward;
+};
+
 /// Builds and shares blocks: two chunks of equal bodies have one.
 class BlockBuilder {
 public:
   BlockBuilder(const EmitRequest &request, program::ProgramSet &set)
       : request_(request), set_(set) {}
 
-  ChunkPass pass(const pipeline::Chunk &chunk, program::PassKind kind);
+  ChunkPass pass(const pipeline::Chunk &chunk, schedules::PassKind kind);
+  /// The two merged (MergePasses.h).
+  const PairedPass &together(const ChunkPass &forward,
+                             const ChunkPass &backward);
 
 private:
   program::Block join(const std::vector<ChunkPass::Part> &parts,
-                      program::PassKind kind) const;
+                      schedules::PassKind kind) const;
   /// A fetch (parameters that are kept elsewhere) starts no earlier than the
   /// part `prefetch` before its own.
   void holdFetches(const std::vector<ChunkPass::Part> &parts,
@@ -39,7 +49,10 @@ private:
 
   const EmitRequest &request_;
   program::ProgramSet &set_;
-  std::map<std::vector<std::uint32_t>, program::BlockId> forward_, backward_;
+  std::map<std::pair<schedules::PassKind, std::vector<std::uint32_t>>,
+           program::BlockId>
+      blocks_; ///< by the bodies they run
+  std::map<std::pair<program::BlockId, program::BlockId>, PairedPass> pairs_;
 };
 
 } // namespace planc::lower

@@ -1,11 +1,12 @@
 #include "compiler/lower/EmitProgram.h"
 
 #include "compiler/lower/Memory.h"
-#include "compiler/lower/Pieces.h"
+#include "compiler/lower/SharedGradients.h"
 #include "compiler/lower/StageWeights.h"
 #include "compiler/lower/Update.h"
 
 #include <algorithm>
+#include <span>
 
 namespace planc::lower {
 
@@ -30,13 +31,11 @@ public:
 
   /// Into `chunk` going forward, out of it going backward.
   std::int64_t message(const Pass &pass, std::int32_t chunk) const {
-    std::int64_t direction = pass.kind == PassKind::Forward ? 0 : 1;
+    std::int64_t direction = pass.kind == schedules::PassKind::Forward ? 0 : 1;
     return (direction * microBatches_ + pass.microBatch) * chunks_ + chunk;
   }
   std::int64_t norm() const { return 2 * microBatches_ * chunks_; }
-  std::int64_t shared(ops::WeightId weight) const {
-    return norm() + 1 + weight.index();
-  }
+  std::int64_t firstShared() const { return norm() + 1; }
 
 private:
   std::int64_t chunks_, microBatches_;
@@ -55,19 +54,28 @@ public:
       program_.first =
           stage_ * request_.plan->mesh.stride(request_.plan->pipeline->axis);
     runs_.resize(stages.chunks.size());
-    for (const Pass &pass : stages.orders[static_cast<std::size_t>(stage_)])
-      addPass(pass, blocks);
+    const schedules::Order &order =
+        stages.orders[static_cast<std::size_t>(stage_)];
+    for (std::size_t i = 0; i < order.size();) {
+      std::size_t end = i + 1;
+      while (end < order.size() && order[end].withPrevious)
+        ++end;
+      addStep({order.data() + i, end - i}, blocks);
+      i = end;
+    }
     endRun();
     std::vector<ChunkRuns> runs;
     for (const ChunkRuns &run : runs_)
-      if (run.lastBackward.isValid())
+      if (run.completion().isValid())
         runs.push_back(run);
     std::sort(runs.begin(), runs.end(),
               [](const ChunkRuns &a, const ChunkRuns &b) {
-                return a.lastBackward < b.lastBackward;
+                return a.completion() < b.completion();
               });
     addPieces(request_, runs, program_);
-    addSharedWeights(runs);
+    for (Task &task :
+         sharedGradients({request_, stage_, runs, tags_.firstShared()}))
+      beforeUpdate_.push_back(program_.tasks.add(std::move(task)));
     addUpdate();
     program_.memory = memoryOf(request_, stage_);
     return std::move(program_);
@@ -75,69 +83,122 @@ public:
 
 private:
   /// The chunk a pass hears from and the one it speaks to; −1: nobody.
+  static PassKind programKind(schedules::PassKind kind) {
+    switch (kind) {
+    case schedules::PassKind::Forward:
+      return PassKind::Forward;
+    case schedules::PassKind::WeightGradient:
+      return PassKind::WeightGradient;
+    default:
+      return PassKind::Backward;
+    }
+  }
   static std::int32_t sourceOf(const Pass &pass, std::size_t chunks) {
-    if (pass.kind == PassKind::Forward)
+    if (pass.kind == schedules::PassKind::WeightGradient)
+      return -1;
+    if (pass.kind == schedules::PassKind::Forward)
       return pass.chunk - 1;
     return static_cast<std::size_t>(pass.chunk) + 1 < chunks ? pass.chunk + 1
                                                              : -1;
   }
   static std::int32_t targetOf(const Pass &pass, std::size_t chunks) {
-    if (pass.kind == PassKind::Forward)
+    if (pass.kind == schedules::PassKind::WeightGradient)
+      return -1;
+    if (pass.kind == schedules::PassKind::Forward)
       return static_cast<std::size_t>(pass.chunk) + 1 < chunks ? pass.chunk + 1
                                                                : -1;
     return pass.chunk - 1;
   }
 
-  void addPass(const Pass &pass, BlockBuilder &blocks) {
-    const pipeline::StageGraph &stages = *request_.stages;
-    auto index = static_cast<std::size_t>(pass.chunk);
-    ChunkRuns &run = runs_[index];
-    if (!run.forward.block.isValid()) {
-      run.chunk = index;
-      run.forward = blocks.pass(stages.chunks[index], PassKind::Forward);
-      run.backward = blocks.pass(stages.chunks[index], PassKind::Backward);
-    }
+  /// One pass, or a forward and a backward together.
+  void addStep(std::span<const Pass> passes, BlockBuilder &blocks) {
     Task task;
     task.kind = TaskKind::Run;
-    task.pass = pass.kind;
-    task.block =
-        pass.kind == PassKind::Forward ? run.forward.block : run.backward.block;
-    task.microBatch = pass.microBatch;
-    task.chunk = pass.chunk;
-    if (std::int32_t source = sourceOf(pass, stages.chunks.size()); source >= 0)
-      if (TaskId received = addTransfer(TaskKind::Recv, pass, source);
-          received.isValid())
-        task.deps.push_back(received);
+    task.pass = programKind(passes.front().kind);
+    task.microBatch = passes.front().microBatch;
+    task.chunk = passes.front().chunk;
+    const PairedPass *pair = nullptr;
+    if (passes.size() == 1) {
+      task.block = passOf(passes.front(), blocks).block;
+    } else {
+      pair = &blocks.together(passOf(passes[0], blocks),
+                              passOf(passes[1], blocks));
+      task.block = pair->block;
+      task.withMicroBatch = passes[1].microBatch;
+      task.withChunk = passes[1].chunk;
+    }
+    const std::size_t chunks = request_.stages->chunks.size();
+    for (const Pass &pass : passes)
+      if (std::int32_t source = sourceOf(pass, chunks); source >= 0)
+        if (TaskId received = addTransfer(TaskKind::Recv, pass, source);
+            received.isValid())
+          task.deps.push_back(received);
     if (lastSend_.isValid() && !request_.plan->overlap.pipeline)
       task.deps.push_back(lastSend_);
     TaskId ran = program_.tasks.add(std::move(task));
-    (pass.kind == PassKind::Forward ? run.firstForward : run.lastBackward) =
-        pass.kind == PassKind::Forward && run.firstForward.isValid()
-            ? run.firstForward
-            : ran;
-    if (pass.kind == PassKind::Backward) {
-      if (lastChunk_ != index)
-        endRun();
-      lastChunk_ = index;
-    }
-    if (std::int32_t target = targetOf(pass, stages.chunks.size()); target >= 0)
-      if (TaskId sent = addTransfer(TaskKind::Send, pass, target);
-          sent.isValid()) {
-        program_.tasks[sent].deps.push_back(ran);
-        lastSend_ = sent;
-      }
+    note(passes.front(), {ran, pair ? &pair->forward : nullptr});
+    if (pair)
+      note(passes[1], {ran, &pair->backward});
+    for (const Pass &pass : passes)
+      if (std::int32_t target = targetOf(pass, chunks); target >= 0)
+        if (TaskId sent = addTransfer(TaskKind::Send, pass, target);
+            sent.isValid()) {
+          program_.tasks[sent].deps.push_back(ran);
+          lastSend_ = sent;
+        }
   }
 
-  /// The stage turns from the chunk it ran a backward through last.
+  /// The block of a pass alone, made when it is first run.
+  const ChunkPass &passOf(const Pass &pass, BlockBuilder &blocks) {
+    auto index = static_cast<std::size_t>(pass.chunk);
+    ChunkRuns &run = runs_[index];
+    run.chunk = index;
+    ChunkPass &out = pass.kind == schedules::PassKind::Forward    ? run.forward
+                     : pass.kind == schedules::PassKind::Backward ? run.backward
+                     : pass.kind == schedules::PassKind::InputGradient
+                         ? run.input
+                         : run.weight;
+    if (!out.block.isValid())
+      out = blocks.pass(request_.stages->chunks[index], pass.kind);
+    return out;
+  }
+
+  void note(const Pass &pass, PassRun ran) {
+    auto index = static_cast<std::size_t>(pass.chunk);
+    ChunkRuns &run = runs_[index];
+    switch (pass.kind) {
+    case schedules::PassKind::Forward:
+      if (!run.firstForward.isValid())
+        run.firstForward = ran;
+      break;
+    case schedules::PassKind::Backward:
+      run.lastBackward = ran;
+      break;
+    case schedules::PassKind::InputGradient:
+      run.lastInput = ran;
+      break;
+    case schedules::PassKind::WeightGradient:
+      run.lastWeight = ran;
+      break;
+    }
+    if (!schedules::completesWeights(pass.kind))
+      return;
+    if (lastChunk_ != index)
+      endRun();
+    lastChunk_ = index;
+    lastCompletion_ = ran;
+  }
+
+  /// The stage turns from the chunk whose gradients it completed last.
   void endRun() {
     if (lastChunk_)
-      runs_[*lastChunk_].runEnds.push_back(runs_[*lastChunk_].lastBackward);
+      runs_[*lastChunk_].runEnds.push_back(lastCompletion_);
   }
 
   /// A message between this pass's chunk and `other`; none inside one stage.
   TaskId addTransfer(TaskKind kind, const Pass &pass, std::int32_t other) {
     const pipeline::StageGraph &stages = *request_.stages;
-    std::int64_t peer = stages.chunks[static_cast<std::size_t>(other)].stage;
+    std::int64_t peer = stages.stageOf(pass.microBatch, other);
     if (peer == stage_)
       return TaskId();
     // The cut lies before the later of the two chunks.
@@ -148,7 +209,7 @@ private:
     task.stream = kind == TaskKind::Recv ? Stream::Recv : Stream::Send;
     task.peer = RankClassId(static_cast<std::size_t>(peer));
     task.tag = tags_.message(pass, into);
-    task.message = crossingMessage(cut, pass.kind, peer);
+    task.message = crossingMessage(cut, peer);
     task.clause = request_.plan->pipeline->clause;
     task.microBatch = pass.microBatch;
     task.chunk = pass.chunk;
@@ -156,13 +217,12 @@ private:
     return program_.tasks.add(std::move(task));
   }
 
-  program::Message crossingMessage(std::int32_t cut, PassKind kind,
-                                   std::int64_t peer) const {
+  program::Message crossingMessage(std::int32_t cut, std::int64_t peer) const {
     program::Message message;
     message.kind = program::CommunicationKind::Pipeline;
     for (ops::SlotId slot :
          request_.stages->crossing[static_cast<std::size_t>(cut)])
-      message.bytes += slotBytes(slot, kind);
+      message.bytes += slotBytes(slot);
     const sema::Mesh &mesh = request_.plan->mesh;
     std::int64_t stride = mesh.stride(request_.plan->pipeline->axis);
     message.sizes = {2};
@@ -170,7 +230,7 @@ private:
     return message;
   }
 
-  Bytes slotBytes(ops::SlotId slot, PassKind) const {
+  Bytes slotBytes(ops::SlotId slot) const {
     const shard::Layout &layout = request_.graph->slots[slot];
     const ops::Model &model = request_.graph->graph->model;
     std::int64_t elements = 1;
@@ -182,39 +242,6 @@ private:
       elements *= size;
     }
     return Bytes(elements * bytesOf(request_.plan->precision.compute));
-  }
-
-  /// The gradient of a weight that several stages hold is summed over them.
-  void addSharedWeights(const std::vector<ChunkRuns> &runs) {
-    if (runs.empty())
-      return;
-    for (const HeldWeight &held : weightsOf(request_, stage_)) {
-      if (!held.isShared)
-        continue;
-      std::vector<std::int64_t> holders = holdersOf(request_, held.weight);
-      if (holders.size() < 2)
-        continue;
-      const shard::WeightState &state = request_.graph->weights[held.weight];
-      Task task;
-      task.kind = TaskKind::Collective;
-      task.stream = Stream::Gradients;
-      task.deps = {runs.back().lastBackward};
-      task.tag = tags_.shared(held.weight);
-      task.message.kind = program::CommunicationKind::Gradients;
-      task.message.bytes =
-          Bytes(cutElements(request_.plan->mesh, state.localElements,
-                            state.gradientState) *
-                bytesOf(request_.plan->precision.gradients));
-      task.message.sizes = {static_cast<std::int64_t>(holders.size())};
-      task.message.strides = {
-          (holders.back() - holders.front()) /
-          (static_cast<std::int64_t>(holders.size()) - 1) *
-          request_.plan->mesh.stride(request_.plan->pipeline->axis)};
-      task.clause = request_.plan->pipeline->clause;
-      task.name =
-          request_.graph->graph->model.weights[held.weight].name + " shared";
-      beforeUpdate_.push_back(program_.tasks.add(std::move(task)));
-    }
   }
 
   void addUpdate() {
@@ -251,7 +278,8 @@ private:
   RankProgram program_;
   std::vector<ChunkRuns> runs_;
   TaskId lastSend_;
-  std::optional<std::size_t> lastChunk_;
+  std::optional<std::size_t> lastChunk_; ///< whose gradients were completed
+  PassRun lastCompletion_;
   std::vector<TaskId> beforeUpdate_;
 };
 

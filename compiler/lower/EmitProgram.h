@@ -5,6 +5,8 @@
 #include "compiler/pipeline/StageGraph.h"
 #include "runtime/program/ProgramSet.h"
 
+#include <functional>
+
 namespace planc::lower {
 
 struct EmitRequest {
@@ -14,12 +16,16 @@ struct EmitRequest {
   const LoweredModel *bodies = nullptr;
   std::int64_t accelerators = 1;
   std::string name;
+  /// What an instruction takes on its own: passes that run together are merged
+  /// by it. Without, they run one after the other.
+  std::function<Duration(const program::Instruction &)> duration;
 };
 
 /// Ranks that differ only along axes other than the pipeline's run the same
 /// program, so there is one class a stage. Adds what follows from stages and
 /// nothing else: send and receive for every slot that crosses a cut, and the
-/// all-reduce of the gradient of a weight held by several stages. Gradients and
+/// all-reduce of the gradient of a weight held by several stages, or by two
+/// copies of the model. Gradients and
 /// gathered parameters are left as mergeable pieces; bucket boundaries are
 /// runtime/sched's.
 program::ProgramSet emitProgram(const EmitRequest &request);

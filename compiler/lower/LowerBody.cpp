@@ -3,6 +3,7 @@
 #include "compiler/lower/Kernels.h"
 #include "compiler/lower/Liveness.h"
 #include "compiler/lower/Rerun.h"
+#include "compiler/lower/SplitBackward.h"
 
 #include <algorithm>
 
@@ -206,6 +207,72 @@ std::vector<PlannedStep> planned(const std::vector<Step> &steps) {
   return out;
 }
 
+std::vector<LoweredBody::Gradient>
+gradientsOf(const shard::ShardedBody &sharded, const PassBuilder &pass) {
+  std::vector<LoweredBody::Gradient> gradients;
+  for (const auto &gradient : sharded.weightGradients) {
+    std::uint32_t at = pass.completes(gradient.value);
+    if (at != kNoInstruction)
+      gradients.push_back({gradient.weight, at});
+  }
+  std::stable_sort(gradients.begin(), gradients.end(),
+                   [](const auto &a, const auto &b) {
+                     return a.instruction < b.instruction;
+                   });
+  return gradients;
+}
+
+std::vector<LoweredBody::Scatter>
+scattersAfter(const shard::ShardedBody &sharded, const PassBuilder &pass) {
+  std::vector<LoweredBody::Scatter> scatters;
+  for (const Step &step : sharded.backward)
+    if (isScatter(step))
+      scatters.push_back({&step, pass.lastOf(step.operands)});
+  return scatters;
+}
+
+struct SplitRequest {
+  const shard::ShardedGraph &graph;
+  ops::BodyId body;
+  const std::vector<PlannedStep> &backward;
+  const std::vector<ShardedValueId> &kept;
+  Scatters scatters;
+};
+
+LoweredBody::Split lowerSplit(const SplitRequest &request) {
+  const shard::ShardedGraph &graph = request.graph;
+  const ops::BodyId body = request.body;
+  const shard::ShardedBody &sharded = graph.bodies[body];
+  const SplitSteps steps =
+      splitBackward(graph, body, request.backward, request.kept);
+  LoweredBody::Split split;
+
+  PassBuilder input(graph, body);
+  input.readSlots(sharded.gradientInputs);
+  KernelRequest inputRequest{&graph, body, &steps.input, &steps.made};
+  input.add(steps.input, groupKernels(inputRequest));
+  split.inputGradients = gradientsOf(sharded, input);
+  split.input = input.finish(sharded.gradientOutputs);
+
+  // What it reads was there before it began: no slot is waited for.
+  PassBuilder weight(graph, body);
+  KernelRequest weightRequest{&graph, body, &steps.weight, nullptr};
+  weight.add(steps.weight, groupKernels(weightRequest));
+  split.weightGradients = gradientsOf(sharded, weight);
+  if (request.scatters == Scatters::ByStage)
+    split.scatters = scattersAfter(sharded, weight);
+  split.weight = weight.finish({});
+
+  split.retained = bytesOf(graph, body, steps.retained);
+  split.made = bytesOf(graph, body, steps.made);
+  std::vector<ShardedValueId> held = request.kept;
+  held.insert(held.end(), steps.made.begin(), steps.made.end());
+  split.transient =
+      std::max(peakTransient({&graph, body, &steps.input}, held),
+               peakTransient({&graph, body, &steps.weight}, held));
+  return split;
+}
+
 } // namespace
 
 program::InstructionKind collectiveKind(StepKind kind) {
@@ -260,19 +327,10 @@ LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
   KernelRequest backwardRequest{&graph, body, &backward, nullptr};
   backwardPass.add(backward, groupKernels(backwardRequest));
   if (scatters == Scatters::ByStage)
-    for (const Step &step : sharded.backward)
-      if (isScatter(step))
-        lowered.scatters.push_back({&step, backwardPass.lastOf(step.operands)});
-  for (const auto &gradient : sharded.weightGradients) {
-    std::uint32_t at = backwardPass.completes(gradient.value);
-    if (at != kNoInstruction)
-      lowered.gradients.push_back({gradient.weight, at});
-  }
-  std::stable_sort(lowered.gradients.begin(), lowered.gradients.end(),
-                   [](const auto &a, const auto &b) {
-                     return a.instruction < b.instruction;
-                   });
+    lowered.scatters = scattersAfter(sharded, backwardPass);
+  lowered.gradients = gradientsOf(sharded, backwardPass);
   lowered.backward = backwardPass.finish(sharded.gradientOutputs);
+  lowered.split = lowerSplit({graph, body, backward, rerun.kept, scatters});
 
   lowered.saved = bytesOf(graph, body, rerun.kept);
   lowered.transient =

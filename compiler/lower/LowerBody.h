@@ -46,6 +46,17 @@ struct LoweredBody {
     std::uint32_t instruction = 0;
   };
   std::vector<Scatter> scatters;
+  /// The backward cut in two (SplitBackward.h), for schedules that run them
+  /// apart. What is left out of it is ready after `weight`'s instruction.
+  struct Split {
+    LoweredPass input, weight;
+    std::vector<Gradient> inputGradients, weightGradients;
+    std::vector<Scatter> scatters;
+    /// What one micro-batch keeps from the first to the second, and the part of
+    /// it that the first makes.
+    Bytes retained, made;
+    Bytes transient;
+  } split;
   /// What one micro-batch keeps from its forward to its backward.
   Bytes saved;
   /// The most that a pass holds besides, at one moment.

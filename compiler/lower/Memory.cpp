@@ -8,7 +8,7 @@
 
 namespace planc::lower {
 
-using program::PassKind;
+using schedules::PassKind;
 
 namespace {
 
@@ -96,22 +96,78 @@ private:
 struct Held {
   Bytes activations, logits, transient;
   Bytes sum() const { return activations + logits; }
+  void add(const Held &other) {
+    activations += other.activations;
+    logits += other.logits;
+  }
+  void drop(const Held &other) {
+    activations -= other.activations;
+    logits -= other.logits;
+  }
 };
 
 /// What one micro-batch keeps in one chunk.
-Held heldBy(const EmitRequest &request, const pipeline::Chunk &chunk) {
-  Held held;
+struct ChunkHeld {
+  Held saved;    ///< from the forward to the backward; with the pass's own
+  Held retained; ///< from the backward of inputs to that of weights
+  Held made;     ///< of that, what the former makes
+};
+
+ChunkHeld heldBy(const EmitRequest &request, const pipeline::Chunk &chunk) {
+  ChunkHeld held;
   for (std::size_t u = chunk.begin; u < chunk.end; ++u) {
     bool isHead = u + 1 == request.stages->units.size() &&
                   !request.stages->units[u].isLayer;
+    auto part = [isHead](Held &of) -> Bytes & {
+      return isHead ? of.logits : of.activations;
+    };
     for (ops::BodyId body : request.stages->units[u].bodies) {
       const LoweredBody &lowered = request.bodies->of(u, body);
-      (isHead ? held.logits : held.activations) += lowered.saved;
-      held.transient = std::max(held.transient, lowered.transient);
+      part(held.saved) += lowered.saved;
+      part(held.retained) += lowered.split.retained;
+      part(held.made) += lowered.split.made;
+      held.saved.transient = std::max(held.saved.transient, lowered.transient);
+      held.retained.transient =
+          std::max(held.retained.transient, lowered.split.transient);
     }
   }
   return held;
 }
+
+/// Follows one stage's order.
+class Follower {
+public:
+  explicit Follower(std::vector<ChunkHeld> chunks)
+      : chunks_(std::move(chunks)) {}
+
+  void run(const pipeline::Pass &pass) {
+    const ChunkHeld &chunk = chunks_[static_cast<std::size_t>(pass.chunk)];
+    if (pass.kind == PassKind::Forward)
+      now_.add(chunk.saved);
+    if (pass.kind == PassKind::InputGradient)
+      now_.add(chunk.made);
+    Bytes own =
+        pass.kind == PassKind::Forward || pass.kind == PassKind::Backward
+            ? chunk.saved.transient
+            : chunk.retained.transient;
+    now_.transient = pass.withPrevious ? now_.transient + own : own;
+    if (now_.sum() + now_.transient > peak_.sum() + peak_.transient)
+      peak_ = now_;
+    if (schedules::sendsBack(pass.kind))
+      now_.drop(chunk.saved);
+    if (pass.kind == PassKind::InputGradient) {
+      now_.drop(chunk.made);
+      now_.add(chunk.retained);
+    }
+    if (pass.kind == PassKind::WeightGradient)
+      now_.drop(chunk.retained);
+  }
+  const Held &peak() const { return peak_; }
+
+private:
+  std::vector<ChunkHeld> chunks_;
+  Held now_, peak_;
+};
 
 } // namespace
 
@@ -119,28 +175,16 @@ program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
   program::Memory memory;
   States(request, stage).addTo(memory);
 
-  std::vector<Held> chunks;
+  std::vector<ChunkHeld> chunks;
   for (const pipeline::Chunk &chunk : request.stages->chunks)
     chunks.push_back(heldBy(request, chunk));
-  Held now, peak;
+  Follower follower(std::move(chunks));
   for (const pipeline::Pass &pass :
-       request.stages->orders[static_cast<std::size_t>(stage)]) {
-    const Held &chunk = chunks[static_cast<std::size_t>(pass.chunk)];
-    if (pass.kind == PassKind::Forward) {
-      now.activations += chunk.activations;
-      now.logits += chunk.logits;
-    }
-    now.transient = chunk.transient;
-    if (now.sum() + now.transient > peak.sum() + peak.transient)
-      peak = now;
-    if (pass.kind == PassKind::Backward) {
-      now.activations -= chunk.activations;
-      now.logits -= chunk.logits;
-    }
-  }
-  memory.activations = peak.activations;
-  memory.logits = peak.logits;
-  memory.workspace = peak.transient;
+       request.stages->orders[static_cast<std::size_t>(stage)])
+    follower.run(pass);
+  memory.activations = follower.peak().activations;
+  memory.logits = follower.peak().logits;
+  memory.workspace = follower.peak().transient;
   return memory;
 }
 

@@ -23,16 +23,20 @@ public:
   void addReduces(const std::vector<ChunkRuns> &runs) {
     for (const ChunkRuns &run : runs)
       addScatters(run);
+    std::vector<Use> uses;
+    for (const ChunkRuns &run : runs)
+      addUses(run, uses);
+    std::stable_sort(uses.begin(), uses.end(), [](const Use &a, const Use &b) {
+      return std::pair(a.task, a.instruction) <
+             std::pair(b.task, b.instruction);
+    });
     // A shared weight's gradient is complete with its last use: found from the
     // end.
     std::set<ops::WeightId> done;
-    for (std::size_t r = runs.size(); r-- > 0;) {
-      std::vector<Use> uses = usesOf(runs[r]);
-      for (std::size_t u = uses.size(); u-- > 0;)
-        if (!isShared(request_, uses[u].weight) ||
-            done.insert(uses[u].weight).second)
-          addReduce(runs[r], uses[u]);
-    }
+    for (std::size_t u = uses.size(); u-- > 0;)
+      if (!isShared(request_, uses[u].weight) ||
+          done.insert(uses[u].weight).second)
+        addReduce(uses[u]);
     std::stable_sort(chains_.begin(), chains_.end(),
                      [](const Chain &a, const Chain &b) {
                        return std::pair(a.front().task, a.front().instruction) <
@@ -48,7 +52,7 @@ public:
       byUse.push_back(&run);
     std::sort(byUse.begin(), byUse.end(),
               [](const ChunkRuns *a, const ChunkRuns *b) {
-                return a->firstForward < b->firstForward;
+                return a->firstForward.task < b->firstForward.task;
               });
     std::set<ops::WeightId> done;
     for (const ChunkRuns *run : byUse)
@@ -57,33 +61,64 @@ public:
   }
 
 private:
+  /// Where a weight's gradient of one unit is complete.
   struct Use {
     ops::WeightId weight;
-    std::uint32_t instruction = 0; ///< in the chunk's backward block
     std::size_t unit = 0;
+    TaskId task;
+    std::uint32_t instruction = 0; ///< of the task's block
   };
 
-  std::vector<Use> usesOf(const ChunkRuns &run) const {
-    std::vector<Use> uses;
-    for (const ChunkPass::Part &part : run.backward.parts)
-      for (const LoweredBody::Gradient &gradient :
-           request_.bodies->of(part.unit, part.body).gradients)
-        uses.push_back(
-            {gradient.weight, part.first + gradient.instruction, part.unit});
-    return uses;
+  void addUses(const ChunkRuns &run, std::vector<Use> &uses) const {
+    std::size_t first = uses.size();
+    auto add = [&](const ChunkPass &pass, const PassRun &last,
+                   const std::vector<LoweredBody::Gradient> &(*gradientsOf)(
+                       const LoweredBody &)) {
+      if (!last.isValid())
+        return;
+      for (const ChunkPass::Part &part : pass.parts)
+        for (const LoweredBody::Gradient &gradient :
+             gradientsOf(request_.bodies->of(part.unit, part.body))) {
+          Use use{gradient.weight, part.unit, last.task,
+                  last.placeOf(part.first + gradient.instruction)};
+          // Backwards whole and cut in two: whichever comes last.
+          auto known = std::find_if(
+              uses.begin() + static_cast<std::ptrdiff_t>(first), uses.end(),
+              [&](const Use &u) {
+                return u.weight == use.weight && u.unit == use.unit;
+              });
+          if (known == uses.end())
+            uses.push_back(use);
+          else if (known->task < use.task)
+            *known = use;
+        }
+    };
+    using Body = const LoweredBody &;
+    add(run.backward, run.lastBackward,
+        [](Body b) -> const std::vector<LoweredBody::Gradient> & {
+          return b.gradients;
+        });
+    add(run.input, run.lastInput,
+        [](Body b) -> const std::vector<LoweredBody::Gradient> & {
+          return b.split.inputGradients;
+        });
+    add(run.weight, run.lastWeight,
+        [](Body b) -> const std::vector<LoweredBody::Gradient> & {
+          return b.split.weightGradients;
+        });
   }
 
   /// Collectives of one gradient, each on what the one before left.
   using Chain = std::vector<Piece>;
 
-  void addReduce(const ChunkRuns &run, const Use &use) {
+  void addReduce(const Use &use) {
     const ops::Weight &weight =
         request_.graph->graph->model.weights[use.weight];
     Chain chain;
     for (const shard::Step &step :
          request_.graph->weights[use.weight].reduces) {
       Piece piece = pieceOf(step, Piece::Kind::Reduce);
-      piece.task = run.lastBackward;
+      piece.task = use.task;
       piece.instruction = use.instruction;
       piece.layer = static_cast<std::int32_t>(use.unit);
       piece.name = weight.name;
@@ -96,19 +131,29 @@ private:
   }
 
   void addScatters(const ChunkRuns &run) {
-    for (const ChunkPass::Part &part : run.backward.parts)
-      for (const LoweredBody::Scatter &scatter :
-           request_.bodies->of(part.unit, part.body).scatters)
-        for (TaskId task : run.runEnds) {
-          Piece piece = pieceOf(*scatter.step, Piece::Kind::Reduce);
-          piece.task = task;
-          piece.instruction = part.first + scatter.instruction;
-          piece.layer = static_cast<std::int32_t>(part.unit);
-          piece.name = request_.stages->units[part.unit].name;
-          piece.origin = scatter.step->origin;
-          if (!piece.message.sizes.empty())
-            chains_.push_back({std::move(piece)});
-        }
+    for (const PassRun &end : run.runEnds) {
+      bool isSplit =
+          program_.tasks[end.task].pass == program::PassKind::WeightGradient;
+      const ChunkPass &pass = isSplit ? run.weight : run.backward;
+      for (const ChunkPass::Part &part : pass.parts) {
+        const LoweredBody &body = request_.bodies->of(part.unit, part.body);
+        for (const LoweredBody::Scatter &scatter :
+             isSplit ? body.split.scatters : body.scatters)
+          addScatter(end, part, scatter);
+      }
+    }
+  }
+
+  void addScatter(const PassRun &end, const ChunkPass::Part &part,
+                  const LoweredBody::Scatter &scatter) {
+    Piece piece = pieceOf(*scatter.step, Piece::Kind::Reduce);
+    piece.task = end.task;
+    piece.instruction = end.placeOf(part.first + scatter.instruction);
+    piece.layer = static_cast<std::int32_t>(part.unit);
+    piece.name = request_.stages->units[part.unit].name;
+    piece.origin = scatter.step->origin;
+    if (!piece.message.sizes.empty())
+      chains_.push_back({std::move(piece)});
   }
 
   void addChain(Chain chain) {
@@ -157,7 +202,8 @@ private:
       }
     }
     for (auto &[key, piece] : groups) {
-      piece.uses.push_back({run.firstForward, part.first});
+      piece.uses.push_back(
+          {run.firstForward.task, run.firstForward.placeOf(part.first)});
       piece.layer = static_cast<std::int32_t>(part.unit);
       piece.name = request_.stages->units[part.unit].name;
       piece.origin = body.origin;

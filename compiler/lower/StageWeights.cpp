@@ -13,9 +13,10 @@ namespace {
 template <class Visit>
 void forEachUse(const EmitRequest &request, std::int64_t stage, Visit visit) {
   const pipeline::StageGraph &stages = *request.stages;
-  for (const pipeline::Chunk &chunk : stages.chunks) {
-    if (chunk.stage != stage)
+  for (std::size_t c = 0; c < stages.chunks.size(); ++c) {
+    if (!stages.holds(stage, static_cast<std::int64_t>(c)))
       continue;
+    const pipeline::Chunk &chunk = stages.chunks[c];
     for (std::size_t u = chunk.begin; u < chunk.end; ++u)
       for (ops::BodyId body : stages.units[u].bodies)
         for (const ops::Value &value :

@@ -1,7 +1,5 @@
 #include "compiler/pipeline/AssignStages.h"
 
-#include "compiler/pipeline/Schedules.h"
-
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -143,6 +141,20 @@ std::vector<ops::SlotId> aliveAt(const ops::Model &model,
   return {alive.begin(), alive.end()};
 }
 
+void addOrders(const sema::Plan &plan, StageGraph &graph) {
+  sema::Pipeline one; // without a pipeline: 1F1B of one stage
+  const sema::Pipeline &pipeline = plan.pipeline ? *plan.pipeline : one;
+  const schedules::Shape shape = pipeline.shape(graph.microBatches);
+  if (pipeline.schedule == sema::Schedule::Own) {
+    graph.orders = pipeline.order;
+    graph.holders = schedules::holdersOf(graph.orders, shape);
+    return;
+  }
+  const schedules::ScheduleInfo &info = schedules::infoOf(pipeline.schedule);
+  graph.orders = info.orders(shape);
+  graph.holders = schedules::holdersOf(info.placement, shape);
+}
+
 } // namespace
 
 std::vector<Unit> unitsOf(const ops::Model &model) {
@@ -192,18 +204,13 @@ StageGraph assignStages(const StageRequest &request) {
           : balancedCut(request.unitCosts, chunks);
   std::size_t begin = 0;
   for (std::size_t c = 0; c < chunks; ++c) {
-    graph.chunks.push_back(
-        {begin, ends[c], static_cast<std::int64_t>(c) % graph.stages});
+    graph.chunks.push_back({begin, ends[c]});
     graph.crossing.push_back(c == 0
                                  ? std::vector<ops::SlotId>()
                                  : aliveAt(*request.model, graph.units, begin));
     begin = ends[c];
   }
-  ScheduleShape shape{graph.stages, graph.virtualStages, graph.microBatches,
-                      plan.pipeline ? plan.pipeline->group.value_or(0) : 0};
-  sema::Schedule schedule =
-      plan.pipeline ? plan.pipeline->schedule : sema::Schedule::OneFOneB;
-  graph.orders = scheduleTable(schedule, shape);
+  addOrders(plan, graph);
   return graph;
 }
 

@@ -1,73 +1,16 @@
 #include "compiler/pipeline/StageGraph.h"
 
+#include "compiler/pipeline/DrawGrid.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
 namespace planc::pipeline {
 
-using program::PassKind;
+using schedules::Fault;
+using schedules::PassKind;
 
 namespace {
-
-/// Runs the orders as far as their dependences let them, times apart.
-/// done[kind][chunk] [micro-batch]; gives the place each stage stopped at.
-class DryRun {
-public:
-  explicit DryRun(const StageGraph &graph)
-      : graph_(graph), chunks_(static_cast<std::int32_t>(graph.chunks.size())),
-        next_(graph.orders.size(), 0) {
-    for (auto &done : done_)
-      done.assign(graph.chunks.size() *
-                      static_cast<std::size_t>(graph.microBatches),
-                  false);
-  }
-
-  const std::vector<std::size_t> &run() {
-    bool moved = true;
-    while (moved) {
-      moved = false;
-      for (std::size_t stage = 0; stage < next_.size(); ++stage)
-        while (next_[stage] < graph_.orders[stage].size() &&
-               isReady(graph_.orders[stage][next_[stage]])) {
-          finish(graph_.orders[stage][next_[stage]++]);
-          moved = true;
-        }
-    }
-    return next_;
-  }
-
-private:
-  std::size_t at(std::int32_t chunk, std::int32_t microBatch) const {
-    return static_cast<std::size_t>(chunk) *
-               static_cast<std::size_t>(graph_.microBatches) +
-           static_cast<std::size_t>(microBatch);
-  }
-  bool isReady(const Pass &pass) const {
-    if (pass.kind == PassKind::Forward)
-      return pass.chunk == 0 || done_[0][at(pass.chunk - 1, pass.microBatch)];
-    if (!done_[0][at(pass.chunk, pass.microBatch)])
-      return false;
-    return pass.chunk + 1 == chunks_ ||
-           done_[1][at(pass.chunk + 1, pass.microBatch)];
-  }
-  void finish(const Pass &pass) {
-    done_[pass.kind == PassKind::Forward ? 0 : 1]
-         [at(pass.chunk, pass.microBatch)] = true;
-  }
-
-  const StageGraph &graph_;
-  std::int32_t chunks_;
-  std::vector<std::size_t> next_;
-  std::vector<bool> done_[2];
-};
-
-std::string nameOf(const Pass &pass, bool withChunk) {
-  char letter = pass.kind == PassKind::Forward    ? 'F'
-                : pass.kind == PassKind::Backward ? 'B'
-                                                  : 'W';
-  return withChunk ? fmt::format("{}{}.{}", letter, pass.microBatch, pass.chunk)
-                   : fmt::format("{}{}", letter, pass.microBatch);
-}
 
 void verifyChunks(const StageGraph &graph, std::vector<std::string> &broken) {
   std::size_t at = 0;
@@ -78,78 +21,93 @@ void verifyChunks(const StageGraph &graph, std::vector<std::string> &broken) {
                                    "to begin at {}",
                                    c, chunk.begin, chunk.end, at));
     at = chunk.end;
-    if (chunk.stage != static_cast<std::int64_t>(c) % graph.stages)
-      broken.push_back(
-          fmt::format("Q5: chunk {} is on stage {}", c, chunk.stage));
   }
   if (at != graph.units.size())
     broken.push_back(fmt::format("Q1: {} units, {} of them in chunks",
                                  graph.units.size(), at));
 }
 
-void verifyOrder(const StageGraph &graph, std::size_t stage,
-                 std::vector<std::string> &broken) {
-  auto count =
-      static_cast<std::size_t>(graph.virtualStages * graph.microBatches);
-  std::vector<int> seen[2];
-  seen[0].assign(
-      graph.chunks.size() * static_cast<std::size_t>(graph.microBatches), 0);
-  seen[1] = seen[0];
-  for (const Pass &pass : graph.orders[stage]) {
-    std::size_t at = static_cast<std::size_t>(pass.chunk) *
-                         static_cast<std::size_t>(graph.microBatches) +
-                     static_cast<std::size_t>(pass.microBatch);
-    bool backward = pass.kind != PassKind::Forward;
-    if (graph.chunks[static_cast<std::size_t>(pass.chunk)].stage !=
-        static_cast<std::int64_t>(stage))
-      broken.push_back(fmt::format("Q2: stage {} runs {} of another stage",
-                                   stage, nameOf(pass, true)));
-    if (backward && !seen[0][at])
-      broken.push_back(fmt::format("Q3: stage {}: {} before its forward", stage,
-                                   nameOf(pass, true)));
-    ++seen[backward][at];
-  }
-  for (const auto &counts : seen) {
-    auto once = std::count(counts.begin(), counts.end(), 1);
-    auto twice = std::count_if(counts.begin(), counts.end(),
-                               [](int n) { return n > 1; });
-    if (static_cast<std::size_t>(once) != count || twice)
-      broken.push_back(fmt::format("Q2: stage {} runs {} passes once, {} more "
-                                   "than once; expected {} and 0",
-                                   stage, once, twice, count));
+void verifyHolders(const StageGraph &graph, std::vector<std::string> &broken) {
+  for (std::int64_t stage = 0; stage < graph.stages; ++stage) {
+    auto held = std::count(graph.holders.ranks.begin(),
+                           graph.holders.ranks.end(), stage);
+    if (held != graph.virtualStages * graph.holders.copies)
+      broken.push_back(fmt::format("Q5: stage {} holds {} chunks, expected {}",
+                                   stage, held,
+                                   graph.virtualStages * graph.holders.copies));
   }
 }
 
-} // namespace
+std::string textOf(const StageGraph &graph, const Fault &fault) {
+  std::string pass = schedules::toText(
+      fault.pass, schedules::textOf(graph.orders, graph.virtualStages));
+  switch (fault.kind) {
+  case Fault::Kind::OutOfRange:
+    return fmt::format("Q2: stage {} runs {}, which is not there", fault.rank,
+                       pass);
+  case Fault::Kind::WrongRank:
+    return fmt::format("Q5: stage {} runs {} of stage {}", fault.rank, pass,
+                       fault.holder);
+  case Fault::Kind::Twice:
+    return fmt::format("Q2: stage {} runs {} twice", fault.rank, pass);
+  case Fault::Kind::Missing:
+    return fmt::format("Q2: stage {} does not run {}", fault.rank, pass);
+  case Fault::Kind::TooEarly:
+    return fmt::format("Q3: stage {}: {} before what it needs", fault.rank,
+                       pass);
+  case Fault::Kind::NoPair:
+    return fmt::format("Q2: stage {}: {} runs with no forward", fault.rank,
+                       pass);
+  case Fault::Kind::NeverRuns:
+    return fmt::format("Q4: stage {} waits for ever before {}", fault.rank,
+                       pass);
+  }
+  return "";
+}
 
-std::vector<std::int64_t> peakInFlight(const StageGraph &graph) {
+std::vector<std::int64_t> peaksUntil(const StageGraph &graph,
+                                     bool (*ends)(PassKind)) {
   std::vector<std::int64_t> peaks;
-  for (const std::vector<Pass> &order : graph.orders) {
+  for (const schedules::Order &order : graph.orders) {
     std::int64_t now = 0, peak = 0;
     for (const Pass &pass : order) {
       now += pass.kind == PassKind::Forward ? 1 : 0;
       peak = std::max(peak, now);
-      now -= pass.kind == PassKind::Backward ? 1 : 0;
+      now -= ends(pass.kind) ? 1 : 0;
     }
     peaks.push_back(peak);
   }
   return peaks;
 }
 
+} // namespace
+
+bool StageGraph::holds(std::int64_t stage, std::int64_t chunk) const {
+  for (std::int64_t copy = 0; copy < holders.copies; ++copy)
+    if (holders.rankOf(copy, chunk) == stage)
+      return true;
+  return false;
+}
+
+std::vector<std::int64_t> peakInFlight(const StageGraph &graph) {
+  return peaksUntil(graph,
+                    [](PassKind kind) { return schedules::sendsBack(kind); });
+}
+
+std::vector<std::int64_t> peakRetained(const StageGraph &graph) {
+  return peaksUntil(
+      graph, [](PassKind kind) { return schedules::completesWeights(kind); });
+}
+
 std::vector<std::string> verify(const StageGraph &graph) {
   std::vector<std::string> broken;
   verifyChunks(graph, broken);
-  for (std::size_t stage = 0; stage < graph.orders.size(); ++stage)
-    verifyOrder(graph, stage, broken);
+  verifyHolders(graph, broken);
+  for (const Fault &fault :
+       schedules::check(graph.orders, graph.shape(), graph.holders))
+    broken.push_back(textOf(graph, fault));
   if (!broken.empty())
     return broken;
-  DryRun dry(graph);
-  const std::vector<std::size_t> &stopped = dry.run();
-  for (std::size_t stage = 0; stage < stopped.size(); ++stage)
-    if (stopped[stage] < graph.orders[stage].size())
-      broken.push_back(
-          fmt::format("Q4: stage {} waits for ever before {}", stage,
-                      nameOf(graph.orders[stage][stopped[stage]], true)));
   for (std::size_t c = 1; c < graph.crossing.size(); ++c)
     if (graph.crossing[c].empty())
       broken.push_back(fmt::format("Q6: nothing crosses into chunk {}", c));
@@ -162,7 +120,12 @@ std::string toText(const StageGraph &graph) {
                   graph.virtualStages, graph.microBatches);
   for (std::size_t c = 0; c < graph.chunks.size(); ++c) {
     const Chunk &chunk = graph.chunks[c];
-    out += fmt::format("chunk {} on stage {}:", c, chunk.stage);
+    out += fmt::format("chunk {} on stage {}", c,
+                       graph.holders.rankOf(0, static_cast<std::int64_t>(c)));
+    for (std::int64_t copy = 1; copy < graph.holders.copies; ++copy)
+      out += fmt::format(
+          " and {}", graph.holders.rankOf(copy, static_cast<std::int64_t>(c)));
+    out += ':';
     if (chunk.begin == chunk.end)
       out += " nothing";
     else if (chunk.end - chunk.begin == 1)
@@ -172,13 +135,12 @@ std::string toText(const StageGraph &graph) {
                          graph.units[chunk.end - 1].name);
     out += '\n';
   }
-  for (std::size_t stage = 0; stage < graph.orders.size(); ++stage) {
-    out += fmt::format("stage {}:", stage);
-    for (const Pass &pass : graph.orders[stage])
-      out += " " + nameOf(pass, graph.virtualStages > 1);
-    out += '\n';
-  }
-  return out;
+  const schedules::PassText how = schedules::textOf(
+      graph.orders, graph.virtualStages * graph.holders.copies);
+  for (std::size_t stage = 0; stage < graph.orders.size(); ++stage)
+    out += fmt::format("stage {}: {}\n", stage,
+                       schedules::toText(graph.orders[stage], how));
+  return out + drawGrid(graph);
 }
 
 } // namespace planc::pipeline

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "compiler/ops/Op.h"
+#include "compiler/schedules/Execute.h"
 #include "compiler/sema/Plan.h"
-#include "runtime/program/ProgramSet.h"
 
 #include <string>
 #include <vector>
@@ -27,43 +27,51 @@ std::vector<Unit> unitsOf(const ops::Model &model);
 /// A virtual stage: the units [begin, end). May be empty.
 struct Chunk {
   std::size_t begin = 0, end = 0;
-  std::int64_t stage = 0; ///< which rank of the pipeline axis holds it
 };
 
-/// One pass of one micro-batch through one chunk.
-struct Pass {
-  program::PassKind kind = program::PassKind::Forward;
-  std::int32_t microBatch = 0;
-  std::int32_t chunk = 0; ///< global: 0 … stages·virtualStages − 1
-
-  bool operator==(const Pass &) const = default;
-};
+using schedules::Pass;
 
 struct StageGraph {
   std::int64_t stages = 1, virtualStages = 1, microBatches = 1;
   std::vector<Unit> units;
-  std::vector<Chunk> chunks;             ///< chunk c is on stage c mod stages
-  std::vector<std::vector<Pass>> orders; ///< by stage
+  std::vector<Chunk> chunks;
+  schedules::Holders holders; ///< which stage has which chunk, by copy
+  schedules::Orders orders;   ///< by stage
   /// Slots alive at the cut before each chunk (index 0 is unused): sent
   /// forward, their gradients sent back.
   std::vector<std::vector<ops::SlotId>> crossing;
+
+  /// Where a micro-batch finds a chunk.
+  std::int64_t stageOf(std::int64_t microBatch, std::int64_t chunk) const {
+    return holders.rankOf(
+        schedules::copyOf(holders.copies, microBatches, microBatch), chunk);
+  }
+  /// Does the stage hold a chunk, in one copy of the model or another?
+  bool holds(std::int64_t stage, std::int64_t chunk) const;
+  schedules::Shape shape() const {
+    return {stages, virtualStages, microBatches};
+  }
 };
 
-/// Most passes whose forward has started and whose backward has not ended, by
-/// stage: micro-batches × chunks in flight at the worst moment of the order.
+/// Most passes whose forward has started and whose backward (of inputs) has not
+/// ended, by stage: micro-batches × chunks in flight at the worst moment of the
+/// order.
 std::vector<std::int64_t> peakInFlight(const StageGraph &graph);
+/// The same until weight gradients are done.
+std::vector<std::int64_t> peakRetained(const StageGraph &graph);
 
 /// Rules Q1…Q6; one line per broken rule:
 /// Q1 every unit is in exactly one chunk, in order; Q2 every stage runs every
 /// micro-batch forward and backward once through each of its chunks; Q3 a
-/// backward stands after its forward; Q4 executed in order, no stage waits for
-/// ever; Q5 chunk c is on stage c mod stages; Q6 crossing slots are alive on
-/// both sides.
+/// backward stands after its forward, weight gradients after their backward;
+/// Q4 executed in order, no stage waits for ever; Q5 a pass runs on the stage
+/// that holds its chunk, every stage holds as many; Q6 crossing slots are alive
+/// on both sides.
 std::vector<std::string> verify(const StageGraph &graph);
 
 /// Chunks with their units, then the order of every stage, as `F0.3 B0.3 …`
 /// (micro-batch, chunk) where a stage holds several chunks, `F0 B0 …` where
-/// one.
+/// one; then the same drawn over time (DrawGrid.h).
 std::string toText(const StageGraph &graph);
 
 } // namespace planc::pipeline

@@ -1,6 +1,7 @@
 // What is refused of a plan whose clauses are fine one by one.
 #pragma once
 
+#include "compiler/schedules/Execute.h"
 #include "compiler/sema/PlanBuilder.h"
 
 namespace planc::sema {
@@ -54,8 +55,9 @@ private:
   /// Does the schedule run with so many micro-batches?
   bool takes(std::int64_t microBatches) const;
   void helpBatch(diag::Builder &builder, std::int64_t ways, std::int64_t step);
-  bool checkVirtual(const Pipeline &pipeline);
-  bool checkGroup(const Pipeline &pipeline);
+  bool checkFit(const Pipeline &pipeline);
+  bool checkOrder(const Pipeline &pipeline);
+  void reportFault(const Pipeline &pipeline, const schedules::Fault &fault);
   bool checkUnits(const Pipeline &pipeline);
   bool checkLayers(const Pipeline &pipeline, std::int64_t iterations);
 

@@ -233,14 +233,13 @@ void Printer::printPipeline() {
   if (!module_.plan.pipeline)
     return;
   const Pipeline &p = *module_.plan.pipeline;
-  constexpr std::string_view kNames[] = {"GPipe", "1F1B", "Interleaved1F1B"};
   std::string layers;
   for (std::int64_t count : p.layers)
     layers += fmt::format("{}{}", layers.empty() ? "" : ", ", count);
   line("  pipeline over {}: {} stages, schedule {}, virtual {}, group {}, "
        "layers {}",
        module_.plan.mesh.axes[p.axis].name, p.stages,
-       kNames[static_cast<std::size_t>(p.schedule)], p.virtualStages,
+       schedules::toString(p.schedule), p.virtualStages,
        p.group ? fmt::format("{}", *p.group) : "auto",
        layers.empty() ? "balanced" : "[" + layers + "]");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/ops/Op.h"
+#include "compiler/schedules/Schedules.h"
 #include "runtime/base/Precision.h"
 #include "runtime/base/Quantity.h"
 #include "runtime/base/Table.h"
@@ -58,17 +59,28 @@ struct Batch {
   OriginId clause;
 };
 
-enum class Schedule { GPipe, OneFOneB, Interleaved1F1B };
+using schedules::Schedule;
 
 struct Pipeline {
   AxisId axis;
   std::int64_t stages = 1;
   Schedule schedule = Schedule::OneFOneB;
+  /// Chunks a rank holds of one copy of the model: fixed by some schedules.
   std::int64_t virtualStages = 1;
-  std::optional<std::int64_t> group; ///< micro-batches of a group, interleaved
+  std::optional<std::int64_t> group; ///< micro-batches of a group
+  std::int64_t slices = 1;           ///< of each sequence
+  bool hasPairs = false;             ///< forwards run together with backwards
   std::vector<std::int64_t>
       layers; ///< units per chunk, in model order; empty: balanced
-  OriginId clause, scheduleOrigin, virtualOrigin, layersOrigin;
+  /// Schedule::Own: by stage, and where each pass is written.
+  schedules::Orders order;
+  std::vector<std::vector<OriginId>> orderOrigins;
+  OriginId clause, scheduleOrigin, virtualOrigin, layersOrigin, orderOrigin;
+
+  schedules::Shape shape(std::int64_t microBatches) const {
+    return {stages, virtualStages, microBatches, group.value_or(0),
+            slices, hasPairs};
+  }
 };
 
 /// One thing that the backward makes again.

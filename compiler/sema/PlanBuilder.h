@@ -23,7 +23,7 @@ public:
   std::optional<Plan> build();
 
 private:
-  // PlanBuilder.cpp: batch, mesh, shard, pipeline.
+  // PlanBuilder.cpp: batch, mesh, shard.
   bool buildMesh();
   std::optional<std::int64_t> axisSize(const KeyedEntry &entry);
   bool setRest(AxisId rest, source::SourceSpan span);
@@ -35,10 +35,16 @@ private:
   bool buildStates();
   std::optional<AxisId> axisOf(const ast::Name &name);
   bool buildBatch();
+
+  // PlanPipeline.cpp.
   bool buildPipeline();
   bool readSchedule(const ast::Field &field, Evaluator &evaluator,
                     Pipeline &out);
   bool readLayers(const ast::Field &field, Evaluator &evaluator, Pipeline &out);
+  bool readOrder(const ast::Field &field, Evaluator &evaluator, Pipeline &out);
+  bool readPasses(std::string_view text, source::SourceSpan span,
+                  Pipeline &out);
+  bool checkOptions(Pipeline &out, const ast::Field *given);
 
   // PlanState.cpp: what is kept where, what is trained.
   bool buildRecompute();

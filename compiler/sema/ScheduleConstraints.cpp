@@ -2,6 +2,7 @@
 #include "compiler/sema/Constraints.h"
 
 #include "compiler/diag/Kinds.h"
+#include "compiler/schedules/Execute.h"
 #include "runtime/base/Checked.h"
 
 #include <fmt/core.h>
@@ -11,45 +12,23 @@ namespace planc::sema {
 using diag::Kind;
 using source::SourceSpan;
 
-namespace {
-
-std::string_view nameOf(Schedule schedule) {
-  switch (schedule) {
-  case Schedule::GPipe:
-    return "GPipe";
-  case Schedule::OneFOneB:
-    return "1F1B";
-  case Schedule::Interleaved1F1B:
-    return "Interleaved1F1B";
-  }
-  return "";
-}
-
-/// Would groups of n run without a rank waiting for ever? (Megatron's rule; the
-/// shapes it leaves out deadlock or stall.)
-bool runs(std::int64_t stages, std::int64_t microBatches, std::int64_t n) {
-  return n >= stages && n <= microBatches &&
-         (microBatches % n == 0 || microBatches % n >= stages);
-}
-
-} // namespace
+using schedules::Fault;
 
 bool Constraints::checkPipeline() {
   if (!plan_.pipeline)
     return checkPasses();
   const Pipeline &pipeline = *plan_.pipeline;
-  bool isSound = checkVirtual(pipeline);
-  isSound = checkUnits(pipeline) && isSound;
-  return isSound && checkPasses() && checkGroup(pipeline);
+  if (!checkUnits(pipeline) || !checkPasses())
+    return false;
+  return pipeline.schedule == Schedule::Own ? checkOrder(pipeline)
+                                            : checkFit(pipeline);
 }
 
 bool Constraints::takes(std::int64_t microBatches) const {
-  if (!plan_.pipeline ||
-      plan_.pipeline->schedule != Schedule::Interleaved1F1B ||
-      plan_.pipeline->virtualStages == 1)
+  if (!plan_.pipeline || plan_.pipeline->schedule == Schedule::Own)
     return true;
-  std::int64_t stages = plan_.pipeline->stages;
-  return runs(stages, microBatches, plan_.pipeline->group.value_or(stages));
+  return schedules::infoOf(plan_.pipeline->schedule)
+      .fits(plan_.pipeline->shape(microBatches));
 }
 
 bool Constraints::checkPasses() {
@@ -73,58 +52,115 @@ bool Constraints::checkPasses() {
   return false;
 }
 
-bool Constraints::checkVirtual(const Pipeline &pipeline) {
-  if (pipeline.schedule == Schedule::Interleaved1F1B)
+bool Constraints::checkFit(const Pipeline &pipeline) {
+  const schedules::ScheduleInfo &info = schedules::infoOf(pipeline.schedule);
+  const std::int64_t m = plan_.batch.microBatches;
+  const schedules::Shape shape = pipeline.shape(m);
+  if (info.fits(shape))
     return true;
-  if (pipeline.virtualStages == 1 && !pipeline.group)
-    return true;
-  bool isVirtual = pipeline.virtualStages != 1;
-  SourceSpan span =
-      isVirtual ? spanOf(pipeline.virtualOrigin) : spanOf(pipeline.clause);
-  elaboration_.emitter()
-      .report(span, Kind::VirtualWithoutInterleaving,
-              "{} has no `{}`: one chunk of the model a rank",
-              nameOf(pipeline.schedule), isVirtual ? "virtual" : "group")
-      .help("`schedule Interleaved1F1B` has");
+  std::string groups, counts;
+  if (info.takes & schedules::kGroup)
+    groups = fmt::format(" in groups of {}",
+                         pipeline.group.value_or(pipeline.stages));
+  auto builder = elaboration_.emitter().report(
+      spanOf(pipeline.clause), Kind::MicroBatchesDoNotFit,
+      "{}{} do not fit {} of {}", counted(m, "micro-batch", "es"), groups,
+      counted(pipeline.stages, "stage", "s"), info.name);
+  std::move(builder).note(spanOf(plan_.batch.clause), "{} from here",
+                          counted(m, "micro-batch", "es"));
+  std::move(builder).note("{} takes {}", info.name, info.rule);
+  const schedules::Nearest nearest = schedules::nearestLegal(info, shape);
+  groups.clear();
+  for (std::int64_t group : nearest.groups)
+    groups += fmt::format("{}{}", groups.empty() ? "" : ", ", group);
+  for (std::int64_t count : nearest.microBatches)
+    counts += fmt::format("{}{}", counts.empty() ? "" : " or ", count);
+  if (!groups.empty())
+    std::move(builder).help("`group` may be {}", groups);
+  if (!counts.empty())
+    std::move(builder).help("{} micro-batches would do", counts);
+  if (groups.empty() && counts.empty())
+    std::move(builder).help("another number of stages, or another schedule");
   return false;
 }
 
-bool Constraints::checkGroup(const Pipeline &pipeline) {
-  if (pipeline.schedule != Schedule::Interleaved1F1B ||
-      pipeline.virtualStages == 1)
-    return true;
-  std::int64_t stages = pipeline.stages, m = plan_.batch.microBatches;
-  std::int64_t n = pipeline.group.value_or(stages);
-  if (runs(stages, m, n))
-    return true;
-  auto builder = elaboration_.emitter().report(
-      spanOf(pipeline.clause), Kind::MicroBatchesDoNotFit,
-      "{} in groups of {} do not fit {} interleaved stages",
-      counted(m, "micro-batch", "es"), n, stages);
-  std::move(builder).note(spanOf(plan_.batch.clause), "{} from here",
-                          counted(m, "micro-batch", "es"));
-  if (m < stages) {
-    std::move(builder).help(
-        "at least {} micro-batches are needed: more sequences, or a smaller "
-        "micro-batch",
-        stages);
+/// The plan's own order: complete, every pass where its chunk is, and runnable.
+bool Constraints::checkOrder(const Pipeline &pipeline) {
+  const std::int64_t lists = std::ssize(pipeline.order);
+  if (lists != pipeline.stages) {
+    elaboration_.emitter()
+        .report(spanOf(pipeline.orderOrigin), Kind::OrderIncomplete,
+                "{} for {}", counted(lists, "list", "s"),
+                counted(pipeline.stages, "stage", "s"))
+        .help("`order` takes the passes of every stage, one text each");
     return false;
   }
-  std::string groups;
-  std::int64_t shown = 0;
-  constexpr std::int64_t kMostShown = 6, kMostTried = 4096;
-  for (std::int64_t each = stages;
-       each <= m && each < stages + kMostTried && shown < kMostShown; ++each)
-    if (runs(stages, m, each)) {
-      groups += fmt::format("{}{}", groups.empty() ? "" : ", ", each);
-      ++shown;
-    }
-  std::int64_t below = m / stages * stages;
-  if (!groups.empty())
-    std::move(builder).help("`group` may be {}", groups);
-  std::move(builder).help("{} or {} micro-batches would do", below,
-                          below + stages);
-  return false;
+  const schedules::Shape shape = pipeline.shape(plan_.batch.microBatches);
+  const std::vector<Fault> faults = schedules::check(
+      pipeline.order, shape, schedules::holdersOf(pipeline.order, shape));
+  constexpr std::size_t kMostShown = 4;
+  for (std::size_t i = 0; i < std::min(faults.size(), kMostShown); ++i)
+    reportFault(pipeline, faults[i]);
+  return faults.empty();
+}
+
+void Constraints::reportFault(const Pipeline &pipeline, const Fault &fault) {
+  const std::vector<OriginId> &origins = pipeline.orderOrigins[fault.rank];
+  const SourceSpan span =
+      spanOf(fault.index < origins.size() ? origins[fault.index]
+                                          : pipeline.orderOrigin);
+  const schedules::PassText how =
+      schedules::textOf(pipeline.order, pipeline.virtualStages);
+  const std::string pass = schedules::toText(fault.pass, how);
+  const std::int64_t m = plan_.batch.microBatches;
+  diag::Emitter &emitter = elaboration_.emitter();
+  switch (fault.kind) {
+  case Fault::Kind::OutOfRange:
+    emitter
+        .report(span, Kind::OrderIncomplete, "there is no pass {}: {}, {}",
+                pass, counted(m, "micro-batch", "es"),
+                counted(pipeline.stages * pipeline.virtualStages, "chunk", "s"))
+        .help("micro-batches and chunks are counted from 0; `virtual` says "
+              "how many chunks a stage holds");
+    return;
+  case Fault::Kind::WrongRank:
+    emitter
+        .report(span, Kind::OrderIncomplete,
+                "stage {} runs {}, whose chunk {} is on stage {}", fault.rank,
+                pass, fault.pass.chunk, fault.holder)
+        .help("a chunk is where it stands first; all of its passes belong "
+              "there");
+    return;
+  case Fault::Kind::Twice:
+    emitter.report(span, Kind::OrderIncomplete, "{} stands twice on stage {}",
+                   pass, fault.rank);
+    return;
+  case Fault::Kind::Missing:
+    emitter
+        .report(span, Kind::OrderIncomplete, "stage {} does not run {}",
+                fault.rank, pass)
+        .note(spanOf(plan_.batch.clause), "{} from here",
+              counted(m, "micro-batch", "es"))
+        .help("every stage runs the forward and the backward of every "
+              "micro-batch through each of its chunks");
+    return;
+  case Fault::Kind::TooEarly:
+    emitter.report(span, Kind::OrderDeadlocks,
+                   "{} stands before what it needs on the same stage", pass);
+    return;
+  case Fault::Kind::NoPair:
+    emitter.report(span, Kind::OrderIncomplete,
+                   "{} runs together with no forward before it", pass);
+    return;
+  case Fault::Kind::NeverRuns:
+    emitter
+        .report(span, Kind::OrderDeadlocks,
+                "{} never runs: it waits for a stage that waits for this one",
+                pass)
+        .help("the passes before it on this stage keep others waiting; "
+              "`planc emit --stage=stages` draws an order that runs");
+    return;
+  }
 }
 
 bool Constraints::checkUnits(const Pipeline &pipeline) {

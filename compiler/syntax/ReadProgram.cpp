@@ -87,6 +87,8 @@ constexpr FieldRule<Task> kRunFields[] = {
     PLANC_FIELD("pass", pass),
     PLANC_FIELD("micro", microBatch),
     PLANC_FIELD("chunk", chunk),
+    PLANC_FIELD("withmicro", withMicroBatch),
+    PLANC_FIELD("withchunk", withChunk),
 };
 
 constexpr FieldRule<Task> kTagField[] = {PLANC_FIELD("tag", tag)};

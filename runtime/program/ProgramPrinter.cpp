@@ -24,7 +24,8 @@
 //                  fullflops read written kernels(1)
 //     others:      bytes sizes strides for(none)
 //   task fields: name stream(compute; send: send; recv: recv) deps duration
-//     run:         block pass(forward) micro(-1) chunk(-1)
+//     run:         block pass(forward) micro(-1) chunk(-1) withmicro(-1)
+//                  withchunk(-1)
 //     others:      bytes sizes strides for(none) tag(-1); send, recv: peer
 //   piece fields: name collective(reduce: all_reduce, gather: all_gather) bytes
 //     sizes strides for(none) task instruction(0) uses then layer(-1)
@@ -154,6 +155,8 @@ private:
         text("pass", toString(task.pass));
       number("micro", task.microBatch, -1);
       number("chunk", task.chunk, -1);
+      number("withmicro", task.withMicroBatch, -1);
+      number("withchunk", task.withChunk, -1);
     } else {
       id("peer", task.peer);
       number("tag", task.tag, -1);

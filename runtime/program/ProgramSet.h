@@ -57,6 +57,13 @@ struct Task {
   PassKind pass = PassKind::Forward;
   std::int32_t microBatch = -1;
   std::int32_t chunk = -1; ///< global virtual stage
+  /// A forward whose block runs a backward too, of another micro-batch: that
+  /// micro-batch and its chunk; −1 without.
+  std::int32_t withMicroBatch = -1, withChunk = -1;
+
+  bool sendsBack() const {
+    return pass == PassKind::Backward || withMicroBatch >= 0;
+  }
 
   // Send, Recv, Collective
   Message message;

@@ -32,8 +32,9 @@ struct PlanClauses {
 /// The shape of a pipeline, for the closed form of its bubble.
 struct PipelineShape {
   std::int64_t stages = 1, microBatches = 1, virtualStages = 1;
-  /// The closed form, unreduced: (p − 1) / (v·m + p − 1).
-  std::int64_t formulaNumerator = 0, formulaDenominator = 1;
+  /// The closed form, unreduced: (p − 1) / (v·m + p − 1). A denominator of 0:
+  /// the schedule has none.
+  std::int64_t formulaNumerator = 0, formulaDenominator = 0;
 };
 
 struct Expectation {

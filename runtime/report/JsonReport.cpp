@@ -123,10 +123,15 @@ void writeBubble(Json &json, const Report &report) {
     json.number("fraction", ratio(bubble.rankTime, bubble.spanRankTime));
     json.number("span_fraction",
                 ratio(bubble.ownIdle.value, bubble.ownSpan.value));
-    json.number("formula_fraction",
-                ratio(bubble.formulaNumerator, bubble.formulaDenominator));
-    json.text("formula", digits(bubble.formulaNumerator) + "/" +
-                             digits(bubble.formulaDenominator));
+    if (bubble.formulaDenominator != 0) {
+      json.number("formula_fraction",
+                  ratio(bubble.formulaNumerator, bubble.formulaDenominator));
+      json.text("formula", digits(bubble.formulaNumerator) + "/" +
+                               digits(bubble.formulaDenominator));
+    } else {
+      json.raw("formula_fraction", "null");
+      json.raw("formula", "null");
+    }
     json.number("uneven_fraction", ratio(bubble.uneven, bubble.spanRankTime));
     json.number("share_of_step", ratio(bubble.rankTime, report.rankStepTime()));
   });

@@ -54,13 +54,18 @@ std::string communicationReason(const Communication &row,
 
 /// `5.5 % of the pipeline: 7/199 = 3.5, uneven 1.9`.
 std::string bubbleReason(const Bubble &bubble) {
-  std::string out = fmt::format(
-      "{} % of the pipeline: {}/{} = {}",
-      percentage(ratio(bubble.rankTime, bubble.spanRankTime)),
-      bubble.formulaNumerator, bubble.formulaDenominator,
-      percentage(ratio(bubble.formulaNumerator, bubble.formulaDenominator)));
+  std::string out =
+      fmt::format("{} % of the pipeline",
+                  percentage(ratio(bubble.rankTime, bubble.spanRankTime)));
+  bool hasForm = bubble.formulaDenominator != 0;
+  if (hasForm)
+    out += fmt::format(
+        ": {}/{} = {}", bubble.formulaNumerator, bubble.formulaDenominator,
+        percentage(ratio(bubble.formulaNumerator, bubble.formulaDenominator)));
   const double uneven = ratio(bubble.uneven, bubble.spanRankTime);
-  return uneven < 0.0005 ? out : out + ", uneven " + percentage(uneven);
+  return uneven < 0.0005
+             ? out
+             : out + (hasForm ? ", uneven " : ": uneven ") + percentage(uneven);
 }
 
 } // namespace

@@ -116,7 +116,8 @@ struct Bubble {
   Int128 spanRankTime = 0; ///< ranks × pipeline span
   /// The longest rank's own span, and that less the most work of a rank.
   Duration ownSpan, ownIdle;
-  std::int64_t formulaNumerator = 0, formulaDenominator = 1;
+  /// A denominator of 0: the schedule has no closed form.
+  std::int64_t formulaNumerator = 0, formulaDenominator = 0;
   /// What ranks with less pipeline work than the most loaded one do not have:
   /// the larger part of what the closed form does not know.
   Int128 uneven = 0;

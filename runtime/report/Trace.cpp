@@ -169,6 +169,8 @@ void TraceWriter::writeRuns(RankClassId id) {
     std::string name = set_.blocks[run.block].name;
     if (task.microBatch >= 0)
       name += fmt::format(", micro-batch {}", task.microBatch);
+    if (task.withMicroBatch >= 0)
+      name += fmt::format(" and {}", task.withMicroBatch);
     slice(id, 0, run.begin, run.end, quoted(name));
     char &shown = isShown[run.block.index()];
     if (showAll_ || shown == 0)

@@ -73,9 +73,12 @@ private:
 
   void print(RankClassId id, const Run &run) {
     const program::Task &task = set_.classes[id].tasks[run.task];
-    append("  {} {} compute run {} step={} {} micro={} \"{}\"\n",
-           run.begin.value, run.end.value, run.task.index(), run.step,
-           toString(task.pass), task.microBatch, set_.blocks[run.block].name);
+    append("  {} {} compute run {} step={} {} micro={}", run.begin.value,
+           run.end.value, run.task.index(), run.step, toString(task.pass),
+           task.microBatch);
+    if (task.withMicroBatch >= 0)
+      append(" with={}", task.withMicroBatch);
+    append(" \"{}\"\n", set_.blocks[run.block].name);
     if (run.isReused())
       return;
     std::span<const InstructionTimes> all = timeline_.instructions;

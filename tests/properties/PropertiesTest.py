@@ -260,6 +260,35 @@ def check_interleaving_lowers_the_bubble(tool):
     expect(found[0] > found[1] > found[2], found)
 
 
+SCHEDULES = ("GPipe", "1F1B", "Eager1F1B", "kFkB, group 2",
+             "Interleaved1F1B, virtual 2", "LoopedBFS, virtual 2", "ZBH1",
+             "ZBH2", "InterleavedZeroBubble, virtual 2", "ZBV", "VHalf", "VMin",
+             "DualPipe", "DualPipeV", "Hanayo", "Chimera")
+
+
+def check_every_schedule_does_the_same_work(tool):
+    """Model FLOPs over peak: MFU × step time."""
+    found = {schedule: tool.report(pipelined(schedule))
+             for schedule in SCHEDULES}
+    work = [report["mfu"]["exact"] * report["step_time_s"]
+            for report in found.values()]
+    expect(all(close(one, work[0], 1e-9) for one in work), work)
+    expect(bubble_of(found["ZBH1"]) < bubble_of(found["1F1B"]))
+
+    def most(schedule, part):
+        return max(stage[part]
+                   for stage in found[schedule]["memory"]["stages"])
+    activations = [most(s, "activations_bytes")
+                   for s in ("VMin", "VHalf", "ZBV", "GPipe")]
+    expect(activations == sorted(activations), activations)
+    for schedule in ("DualPipe", "Chimera"):
+        both = sum(stage["parameters_bytes"]
+                   for stage in found[schedule]["memory"]["stages"])
+        one = sum(stage["parameters_bytes"]
+                  for stage in found["1F1B"]["memory"]["stages"])
+        expect(both == 2 * one, schedule, both, one)
+
+
 def check_more_micro_batches_lower_the_bubble(tool):
     for schedule in ("GPipe", "1F1B", "Interleaved1F1B, virtual 2"):
         found = [bubble_of(tool.report(pipelined(schedule, micro_batches=m)))

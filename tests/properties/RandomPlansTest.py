@@ -47,8 +47,12 @@ def shards_of(pick, axes):
 
 
 def pipeline_of(pick, axis):
-    schedule = pick.choice(["GPipe", "1F1B", "Interleaved1F1B, virtual 2",
-                            "Interleaved1F1B, virtual 3"])
+    schedule = pick.choice([
+        "GPipe", "1F1B", "Interleaved1F1B, virtual 2",
+        "Interleaved1F1B, virtual 3", "GPipe, group 3", "Eager1F1B",
+        "kFkB, group 2", "LoopedBFS, virtual 2", "ZBH1", "ZBH2",
+        "InterleavedZeroBubble, virtual 2", "ZBV", "VHalf", "VMin", "DualPipe",
+        "DualPipeV", "Hanayo", "Chimera"])
     return f"pipeline over {axis} {{ schedule {schedule} }}"
 
 

@@ -48,7 +48,7 @@ ClassSummary summariseClass(const Timeline &timeline,
     out.last = std::max(out.last, run.end);
     inFlight += task.pass == PassKind::Forward;
     out.peak = std::max(out.peak, inFlight);
-    inFlight -= task.pass == PassKind::Backward;
+    inFlight -= task.sendsBack();
   }
   const timeline::StepTimes &step = timeline.steps.front();
   out.idle = step.pipelineEnd - step.pipelineBegin - out.busy;

@@ -30,6 +30,9 @@ struct LoweredSpec {
   std::vector<std::string> optimizerOver;
   RerunChoice recompute;
   std::string pipelineOver;
+  sema::Schedule schedule = sema::Schedule::OneFOneB;
+  std::int64_t virtualStages = 1;
+  std::function<Duration(const program::Instruction &)> duration;
   std::int64_t microBatches = 1;
 };
 
@@ -44,6 +47,8 @@ inline std::unique_ptr<Lowered> lowered(const LoweredSpec &spec) {
   if (!spec.pipelineOver.empty()) {
     sema::Pipeline pipeline;
     pipeline.axis = oracle::axisOf(out->plan, spec.pipelineOver);
+    pipeline.schedule = spec.schedule;
+    pipeline.virtualStages = spec.virtualStages;
     pipeline.stages = out->plan.mesh.axes[pipeline.axis].size;
     out->plan.pipeline = pipeline;
   }
@@ -59,8 +64,9 @@ inline std::unique_ptr<Lowered> lowered(const LoweredSpec &spec) {
   std::vector<Duration> costs(pipeline::unitsOf(out->graph.model).size(),
                               Duration(1'000'000));
   out->stages = pipeline::assignStages({&out->model, &out->plan, costs});
-  out->programs = emitProgram({&out->sharded, &out->stages, &out->plan,
-                               &out->bodies, out->plan.mesh.devices(), "test"});
+  out->programs =
+      emitProgram({&out->sharded, &out->stages, &out->plan, &out->bodies,
+                   out->plan.mesh.devices(), "test", spec.duration});
   return out;
 }
 
