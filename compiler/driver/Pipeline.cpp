@@ -22,8 +22,19 @@ graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
     options.attention = graph::GraphOptions::AttentionKernel::Unfused;
   if (!plan.kernels.fusedNorm)
     options.norm = graph::GraphOptions::Fusion::Unfused;
-  if (!plan.kernels.fusedLoss)
-    options.loss = graph::GraphOptions::Fusion::Unfused;
+  using Loss = graph::GraphOptions::Loss;
+  switch (plan.kernels.loss) {
+  case sema::LossKernel::Fused:
+    options.loss = Loss::Fused;
+    break;
+  case sema::LossKernel::Eager:
+    options.loss = Loss::Eager;
+    break;
+  case sema::LossKernel::Linear:
+    options.loss = Loss::Linear;
+    break;
+  }
+  options.document = plan.batch.documents;
   return options;
 }
 

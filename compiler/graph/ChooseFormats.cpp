@@ -25,6 +25,7 @@ private:
   bool isUnfused(const ops::Op &op) const;
   ops::Inferred inferAgain(const ops::Body &body, const ops::Op &op);
   void setResults(ops::Body &body, ops::Op &op);
+  void chunkLogits(ops::Body &body, ops::ValueId logits) const;
 
   ops::Model &model_;
   const GraphOptions &options_;
@@ -47,7 +48,8 @@ bool Formats::isUnfused(const ops::Op &op) const {
     return options_.attention == GraphOptions::AttentionKernel::Unfused;
   if (op.kind == OpKind::RmsNorm || op.kind == OpKind::LayerNorm)
     return options_.norm == Fusion::Unfused;
-  return op.kind == OpKind::CrossEntropy && options_.loss == Fusion::Unfused;
+  return op.kind == OpKind::CrossEntropy &&
+         options_.loss == GraphOptions::Loss::Eager;
 }
 
 ops::Inferred Formats::inferAgain(const ops::Body &body, const ops::Op &op) {
@@ -112,13 +114,44 @@ void Formats::run(ops::Body &body) {
   setDefaults(body);
   for (ops::Op &op : body.forward) {
     op.attributes.unfused = isUnfused(op);
+    if (op.kind == OpKind::Attention)
+      op.attributes.document = options_.document;
     if (op.kind == OpKind::MatMul)
       op.attributes.compute = options_.compute;
     setResults(body, op);
   }
   for (const ops::Op &op : body.forward)
-    if (op.kind == OpKind::CrossEntropy)
+    if (op.kind == OpKind::CrossEntropy) {
       body.values[op.operands[0]].precision = options_.logits;
+      if (options_.loss == GraphOptions::Loss::Linear)
+        chunkLogits(body, op.operands[0]);
+    }
+}
+
+/// From the loss back to the product that makes its logits, through what works
+/// element by element. A chunk has so many rows that it holds as many elements
+/// as they have before the product, as Liger's fused linear cross-entropy does
+/// (arXiv 2410.10989, 3.2).
+void Formats::chunkLogits(ops::Body &body, ops::ValueId logits) const {
+  std::vector<ops::Op *> chain;
+  for (auto op = body.forward.rbegin(); op != body.forward.rend(); ++op) {
+    if (op->results[0] != logits)
+      continue;
+    chain.push_back(&*op);
+    if (op->kind == OpKind::MatMul)
+      break;
+    logits = op->operands[0];
+  }
+  if (chain.empty() || chain.back()->kind != OpKind::MatMul)
+    return; // sema refuses it
+  std::int64_t width = 1;
+  for (const ops::DimUse &use : chain.back()->rules[0].operands[0].dims)
+    if (use.role == ops::Role::Contract)
+      width *= model_.dims[use.dim].size;
+  for (ops::Op *op : chain) {
+    op->attributes.chunkWidth = width;
+    body.values[op->results[0]].chunkWidth = width;
+  }
 }
 
 } // namespace

@@ -55,7 +55,12 @@ struct GraphOptions {
     Fused,
     Unfused
   } norm = Fusion::Fused,
-    loss = Fusion::Fused, elementwise = Fusion::Fused;
+    elementwise = Fusion::Fused;
+  /// Linear: with the product that makes the logits, a chunk of rows at a time,
+  /// made again in the backward.
+  enum class Loss { Fused, Eager, Linear } loss = Loss::Fused;
+  /// Packed sequences: attention stays inside documents of so many positions.
+  std::optional<std::int64_t> document;
 };
 
 struct OpGraph {

@@ -152,6 +152,17 @@ std::vector<Kernel> groupKernels(const KernelRequest &request) {
   return Grouper(request).run();
 }
 
+Bytes heldBytes(const shard::ShardedGraph &graph, ops::BodyId body,
+                ShardedValueId id) {
+  const shard::ShardedValue &value = graph.bodies[body].values[id];
+  Bytes whole = bytesOf(graph, body, id);
+  const std::int64_t width =
+      graph.graph->bodies[body].forward.values[value.source].chunkWidth;
+  if (width <= 0 || value.sizes.empty() || value.sizes.back() <= width)
+    return whole;
+  return Bytes(whole.value / value.sizes.back() * width);
+}
+
 Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,
               ShardedValueId id) {
   const shard::ShardedValue &value = graph.bodies[body].values[id];

@@ -37,6 +37,11 @@ struct KernelRequest {
 /// otherwise kept.
 std::vector<Kernel> groupKernels(const KernelRequest &request);
 
+/// Bytes of one value on one rank that memory holds at a time: a chunk of what
+/// is made in chunks, two blocks of what travels around a ring.
+Bytes heldBytes(const shard::ShardedGraph &graph, ops::BodyId body,
+                shard::ShardedValueId value);
+
 /// Bytes of one value on one rank.
 Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,
               shard::ShardedValueId value);

@@ -1,6 +1,7 @@
 #include "compiler/lower/Liveness.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace planc::lower {
@@ -43,13 +44,28 @@ Bytes peakTransient(const LivenessRequest &request,
         std::size_t &last = lastRead[steps[i].step->operands[0].index()];
         last = std::max(last, lastRead[result.index()]);
       }
+  // What travels around a ring: the block at work and the one that arrives.
+  std::map<ShardedValueId, std::int64_t> rings;
+  for (const PlannedStep &planned : steps) {
+    const shard::Step &step = *planned.step;
+    if (step.ring == shard::RingSteps::None)
+      continue;
+    std::int64_t members = 1;
+    for (std::int64_t size : step.sizes)
+      members *= size;
+    rings[step.kind == shard::StepKind::AllGather ? step.results[0]
+                                                  : step.operands[0]] = members;
+  }
   std::vector<Bytes> freedAfter(steps.size());
   Bytes now, peak;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     for (ShardedValueId result : steps[i].step->results) {
       if (ignored.count(result) || isWeight(result))
         continue;
-      Bytes size = bytesOf(*request.graph, request.body, result);
+      Bytes size = heldBytes(*request.graph, request.body, result);
+      if (auto ring = rings.find(result); ring != rings.end())
+        size = Bytes(size.value / ring->second *
+                     std::min<std::int64_t>(2, ring->second));
       now += size;
       freedAfter[lastRead[result.index()]] += size;
     }

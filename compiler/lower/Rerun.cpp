@@ -49,10 +49,13 @@ public:
 private:
   const ops::Op &opOf(const Step &step) const { return body_.forward[step.op]; }
 
+  /// Logits of a fused linear loss are made again, chunk by chunk, as if named.
   bool isNamed(const ops::Op &op) const {
-    return std::any_of(
-        choice_.paths.begin(), choice_.paths.end(),
-        [&](const std::string &path) { return ops::pathNames(path, op); });
+    return op.attributes.chunkWidth > 0 ||
+           std::any_of(choice_.paths.begin(), choice_.paths.end(),
+                       [&](const std::string &path) {
+                         return ops::pathNames(path, op);
+                       });
   }
 
   /// Made again whenever what comes of it is: operators that were named, and
@@ -136,10 +139,14 @@ std::string toText(const RerunChoice &choice) {
 Rerun planRerun(const shard::ShardedGraph &graph, ops::BodyId body,
                 const RerunChoice &choice) {
   const shard::ShardedBody &sharded = graph.bodies[body];
-  if (choice.isNone())
+  const ops::Body &forward = graph.graph->bodies[body].forward;
+  const bool inChunks = std::any_of(
+      forward.forward.begin(), forward.forward.end(),
+      [](const ops::Op &op) { return op.attributes.chunkWidth > 0; });
+  if (choice.isNone() && !inChunks)
     return {{}, sharded.saved};
   if (choice.all)
-    return everything(sharded, graph.graph->bodies[body].forward);
+    return everything(sharded, forward);
   return Partial(graph, body, choice).run();
 }
 

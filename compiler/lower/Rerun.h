@@ -27,7 +27,8 @@ struct Rerun {
   std::vector<shard::ShardedValueId> kept; ///< from forward to backward
 };
 
-/// None: nothing again, all that the backward reads is kept.
+/// None: nothing again, all that the backward reads is kept; but logits that a
+/// fused linear loss makes in chunks are made again under any choice.
 /// All: the whole forward again, only the body's inputs are kept.
 /// Attention: the attention operator again, whose results apart from its output
 /// are dropped (Korthikanti et al., 2205.05198, 5).

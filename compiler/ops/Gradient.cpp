@@ -40,6 +40,7 @@ private:
   void embed();
   void attention();
   ResultRule attentionRule(std::size_t target) const;
+  void sink();
   void norm(OpKind input, OpKind weight);
   void unary(OpKind kind, Source source);
   void softmax();
@@ -163,6 +164,30 @@ void Differentiation::attention() {
     op.rules.push_back(attentionRule(i));
   }
   out_.ops.push_back(std::move(op));
+  if (request_.operandDims.size() > 3 && wanted(3))
+    sink();
+}
+
+/// From the result, its gradient and the first statistic: summed over all but
+/// the heads, of which each has its own.
+void Differentiation::sink() {
+  const Dims &q = dims(0);
+  auto overHeads = [&](const Dims &all) {
+    OperandUse use;
+    for (DimId dim : all)
+      use.dims.push_back(dim == q[2]                  ? mapped(dim)
+                         : dim == q[0] || dim == q[1] ? contracted(dim)
+                                                      : gathered(dim));
+    return use;
+  };
+  ResultRule rule{dims(3),
+                  {overHeads(resultDims()), mapAll(dims(3)),
+                   overHeads(resultDims()), overHeads(request_.resultDims[1])}};
+  out_.ops.push_back({OpKind::SinkGrad,
+                      {outputGradient(), operand(3), result(0), result(1)},
+                      {3},
+                      {rule},
+                      phaseFor(3)});
 }
 
 // --- rows and elements -------------------------------------------------------
@@ -409,6 +434,9 @@ Gradient Differentiation::run() {
   case OpKind::SquaredRelu:
     unary(OpKind::SquaredReluGrad, operand(0));
     break;
+  case OpKind::SoftCap:
+    unary(OpKind::SoftCapGrad, operand(0));
+    break;
   case OpKind::Dropout:
     dropout();
     break;
@@ -432,6 +460,7 @@ Gradient Differentiation::run() {
     break;
   case OpKind::EmbedGrad:
   case OpKind::AttentionGrad:
+  case OpKind::SinkGrad:
   case OpKind::RopeGrad:
   case OpKind::RmsNormGrad:
   case OpKind::RmsNormWeightGrad:
@@ -442,6 +471,7 @@ Gradient Differentiation::run() {
   case OpKind::GeluGrad:
   case OpKind::ReluGrad:
   case OpKind::SquaredReluGrad:
+  case OpKind::SoftCapGrad:
   case OpKind::DropoutGrad:
   case OpKind::ReduceSum:
   case OpKind::CrossEntropyGrad:

@@ -23,7 +23,7 @@ struct GradientOp {
   OpKind kind = OpKind::Add;
   std::vector<GradientSource> operands;
   std::vector<std::size_t> targets;
-  std::vector<ResultRule> rules;          ///< one a target, or one
+  std::vector<ResultRule> rules; ///< one a target, or one
   program::Phase phase = program::Phase::InputGradient;
   std::vector<std::int64_t> offsets = {}; ///< split, concat
 };

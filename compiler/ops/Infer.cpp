@@ -177,6 +177,7 @@ Inferred Inference::run() {
   case OpKind::Gelu:
   case OpKind::Relu:
   case OpKind::SquaredRelu:
+  case OpKind::SoftCap:
     return unary();
   case OpKind::Dropout:
     return dropout();
@@ -193,6 +194,7 @@ Inferred Inference::run() {
     return user();
   case OpKind::EmbedGrad:
   case OpKind::AttentionGrad:
+  case OpKind::SinkGrad:
   case OpKind::RopeGrad:
   case OpKind::RmsNormGrad:
   case OpKind::RmsNormWeightGrad:
@@ -203,6 +205,7 @@ Inferred Inference::run() {
   case OpKind::GeluGrad:
   case OpKind::ReluGrad:
   case OpKind::SquaredReluGrad:
+  case OpKind::SoftCapGrad:
   case OpKind::DropoutGrad:
   case OpKind::ReduceSum:
   case OpKind::CrossEntropyGrad:

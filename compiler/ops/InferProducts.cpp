@@ -142,6 +142,10 @@ std::optional<Inferred> Inference::checkAttention() const {
   for (std::size_t i = 0; i < 3; ++i)
     if (v[i] != k[i])
       return differ(2, v[i], k[i]);
+  if (request_.operands.size() > 3 && dimsOf(3) != Dims{q[2]})
+    return fail(ErrorKind::Mismatch, 3,
+                fmt::format("found {} where a sink has one logit a head, [{}]",
+                            list(dimsOf(3)), nameOf(q[2])));
   std::int64_t heads = dims_[q[2]].size, keyHeads = dims_[k[2]].size;
   if (keyHeads <= 0 || heads % keyHeads != 0)
     return fail(ErrorKind::Mismatch, 1,
@@ -164,6 +168,8 @@ ResultRule Inference::attentionRule(const Dims &result) const {
   bool keepsSize = contains(result, v[3]);
   value.dims[3] = keepsSize ? mapped(v[3]) : gathered(v[3]);
   rule.operands = {query, key, value};
+  if (request_.operands.size() > 3)
+    rule.operands.push_back(mapAll(dimsOf(3)));
   return rule;
 }
 
@@ -177,8 +183,10 @@ DimId Inference::keysOf(DimId seq) {
   return dims_.add(keys);
 }
 
+/// q, k, v; a fourth operand is a sink: a logit a head that takes part in the
+/// softmax and has no value.
 Inferred Inference::attention() {
-  if (auto error = expectCount(3, 3))
+  if (auto error = expectCount(3, 4))
     return *error;
   if (auto error = checkAttention())
     return *error;

@@ -65,9 +65,11 @@ struct Value {
   Dims dims;
   Precision precision = Precision::Bf16; ///< set by compiler/graph
   ValueKind kind = ValueKind::Activation;
-  /// Set by compiler/graph: memory holds one of this many pieces at a time,
-  /// each made and used up before the next (the logits of a fused linear loss).
-  std::int64_t chunks = 1;
+  /// Set by compiler/graph; 0: memory holds the whole value. Else it is made
+  /// and used up a chunk of rows at a time (logits of a fused linear loss):
+  /// memory holds as many elements as all its rows would have with this many
+  /// columns.
+  std::int64_t chunkWidth = 0;
   WeightId weight; ///< Weight, WeightGradient
   OriginId origin;
 };
@@ -106,7 +108,7 @@ struct Attributes {
   std::optional<std::int64_t>
       window;         ///< attention looks back this many positions
   double dropout = 0; ///< attention and dropout: probability
-  double softCap = 0; ///< attention: scores are capped softly here; 0: not
+  double softCap = 0; ///< soft_cap, and scores of attention; 0: not capped
   /// split: where each result begins along the dimension that is split; concat:
   /// where each operand begins along the one that is made.
   std::vector<std::int64_t> offsets;
@@ -118,11 +120,13 @@ struct Attributes {
   /// `accumulated`: an Add of matrix products, each of which adds itself to the
   /// ones before in its epilogue.
   /// `document`: packed sequences hold documents of this many positions, and
-  /// attention stays inside them.
+  /// attention stays inside them. `chunkWidth`: works a chunk of rows at a time
+  /// (Value::chunkWidth).
   bool unfused = false;
   bool accumulated = false;
   std::optional<Precision> compute;
   std::optional<std::int64_t> document;
+  std::int64_t chunkWidth = 0;
 };
 
 struct Op {

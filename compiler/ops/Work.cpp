@@ -61,6 +61,8 @@ private:
   void unfusedScores(bool backward);
   void unfusedNorm();
   void eagerLoss();
+  void sinkGrad();
+  void inChunks();
   void accumulation();
   void user();
   std::optional<std::int64_t> localSize(DimId dim) const;
@@ -156,18 +158,20 @@ void Counting::attention(std::size_t query) {
   const bool backward = op_.kind == OpKind::AttentionGrad;
   work_.m = m;
   work_.n = n;
-  work_.k = q[3];
+  work_.k = (q[3] + v[3]) / 2;
   work_.batch = times(q[0], q[2]);
   work_.keyHeads = times(k[0], k[2]);
 
   // Twice the pairs of positions, and the products' inner sizes.
   Int128 full = static_cast<Int128>(2) * m * n;
-  Int128 exact = op_.attributes.causal ? full / 2 : full;
-  if (op_.attributes.window && n > 0) {
-    std::int64_t w = std::clamp<std::int64_t>(*op_.attributes.window, 0, n);
+  const std::int64_t seen = std::min(n, op_.attributes.document.value_or(n));
+  const Int128 square = static_cast<Int128>(2) * m * seen;
+  Int128 exact = op_.attributes.causal ? square / 2 : square;
+  if (op_.attributes.window && seen > 0) {
+    std::int64_t w = std::clamp<std::int64_t>(*op_.attributes.window, 0, seen);
     Int128 oneSide = static_cast<Int128>(m) *
-                     (static_cast<Int128>(2) * n * w - Int128(w) * w) / n;
-    exact = op_.attributes.causal ? oneSide : std::min(full, 2 * oneSide);
+                     (static_cast<Int128>(2) * seen * w - Int128(w) * w) / seen;
+    exact = op_.attributes.causal ? oneSide : std::min(square, 2 * oneSide);
   }
   const std::int64_t scores = q[3], values = v[3];
   auto flops = [&](Int128 pairs, std::int64_t inner) {
@@ -229,6 +233,28 @@ void Counting::eagerLoss() {
   work_.kernels = 3;
 }
 
+/// Row sums that attention's backward has made anyway, and log-sum-exp.
+void Counting::sinkGrad() {
+  read(times(2, elements(3)), widthOf(3));
+  writeResults();
+}
+
+/// A product of a fused linear loss: a launch a chunk, each of which adds to
+/// the weight's gradient anew.
+void Counting::inChunks() {
+  const std::int64_t width = op_.attributes.chunkWidth;
+  const std::int64_t columns =
+      op_.phase == Phase::InputGradient ? work_.k : work_.n;
+  const std::int64_t chunks =
+      std::max<std::int64_t>(1, (columns + width - 1) / width);
+  work_.kernels =
+      static_cast<std::int32_t>(std::min<std::int64_t>(chunks, 1 << 20));
+  if (op_.phase != Phase::WeightGradient)
+    return;
+  read(times(chunks - 1, resultElements(0)), resultWidth(0));
+  write(times(chunks - 1, resultElements(0)), resultWidth(0));
+}
+
 void Counting::accumulation() {
   for (std::size_t i = 1; i < request_.shapes.operands.size(); ++i)
     read(elements(i), resultWidth(0));
@@ -282,12 +308,16 @@ Work Counting::run() {
   work_.precision = op_.attributes.compute.value_or(
       request_.operandPrecisions.empty() ? Precision::Bf16
                                          : request_.operandPrecisions[0]);
-  if (op_.kind == OpKind::MatMul)
+  if (op_.kind == OpKind::MatMul) {
     product();
-  else if (op_.kind == OpKind::Attention)
+    if (op_.attributes.chunkWidth > 0)
+      inChunks();
+  } else if (op_.kind == OpKind::Attention)
     attention(0);
   else if (op_.kind == OpKind::AttentionGrad)
     attention(1);
+  else if (op_.kind == OpKind::SinkGrad)
+    sinkGrad();
   else if (op_.kind == OpKind::Embed)
     embed();
   else if (op_.kind == OpKind::EmbedGrad)

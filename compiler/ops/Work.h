@@ -30,10 +30,10 @@ struct LocalShapes {
 ///
 /// Model FLOPs by METRICS M2: matrix products and attention only, none in
 /// Phase::Recompute. Attention, for m query and n key positions, counts
-/// m·n/2 pairs when causal, m·w − m·w²/2n with a window; its backward is twice
-/// the forward. A flash backward executes five products where the model has
-/// four; an unfused one executes the full square. FLOPs past 63 bits stay at
-/// the largest number.
+/// m·n/2 pairs when causal, m·w − m·w²/2n with a window (n: of one document,
+/// where sequences are packed); its backward is twice the forward. A flash
+/// backward executes five products where the model has four; an unfused one
+/// executes the full square. FLOPs past 63 bits stay at the largest number.
 struct WorkRequest {
   const Op *op = nullptr;
   const Model *model = nullptr;

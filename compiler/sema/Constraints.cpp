@@ -68,6 +68,8 @@ bool Constraints::check() {
   for (const HeadPair &pair : headPairs())
     isSound = checkHeads(pair) && isSound;
   isSound = checkDivisible() && isSound;
+  isSound = checkContext() && isSound;
+  isSound = checkLoss() && isSound;
   isSound = checkPipeline() && isSound;
   return isSound && checkSizes();
 }
@@ -307,27 +309,6 @@ bool Constraints::checkHeads(const HeadPair &pair) {
   return isSound;
 }
 
-bool Constraints::checkKeyHeads(const HeadPair &pair) {
-  std::vector<Listing> listings = listingsOf(pair.keyHeads);
-  std::int64_t ways = 1;
-  for (const Listing &listing : listings)
-    ways *= plan_.mesh.axes[listing.axis].size;
-  const ops::Dim &dim = model_.dims[pair.keyHeads];
-  if (dim.size % ways == 0)
-    return true;
-  if (ways % dim.size != 0) {
-    reportNotDivisible(pair.keyHeads, listings, Kind::KvHeadsNotDivisible);
-    return false;
-  }
-  elaboration_.emitter()
-      .report(spanOf(listings.front().listed->origin), Kind::Unsupported,
-              "`{}` = {} over {} ranks would be copied, which planc does not "
-              "support yet",
-              ops::fullName(dim), dim.size, ways)
-      .help("at most {} ways are supported", dim.size);
-  return false;
-}
-
 // --- sizes -------------------------------------------------------------------
 
 bool Constraints::checkDivisible() {
@@ -350,6 +331,19 @@ bool Constraints::checkDivisible() {
     isSound = false;
   }
   return isSound;
+}
+
+/// Can `left` of the dimension be cut so many ways? Key heads may be held in
+/// copies.
+bool Constraints::fits(ops::DimId dim, std::int64_t left,
+                       std::int64_t size) const {
+  if (left % size == 0)
+    return true;
+  std::vector<HeadPair> pairs = headPairs();
+  return size % left == 0 &&
+         std::any_of(pairs.begin(), pairs.end(), [&](const HeadPair &pair) {
+           return pair.keyHeads == dim;
+         });
 }
 
 void Constraints::reportNotDivisible(ops::DimId id,
@@ -389,8 +383,10 @@ void Constraints::reportNotDivisible(ops::DimId id,
   if (dim.size % others != 0)
     return;
   std::int64_t left = dim.size / others;
-  std::vector<std::int64_t> fitting =
-      divisorsUpTo(left, std::min(axis.size * 4, kMostTried));
+  std::vector<std::int64_t> fitting;
+  for (std::int64_t d = 1; d <= std::min(axis.size * 4, kMostTried); ++d)
+    if (fits(id, left, d))
+      fitting.push_back(d);
   // Sizes that all the other dimensions of this axis would take as well.
   std::vector<std::int64_t> best;
   for (std::int64_t size : fitting) {
@@ -398,13 +394,53 @@ void Constraints::reportNotDivisible(ops::DimId id,
     for (const ListedDim &listed : plan_.lists[last.axis].list)
       for (ops::DimId other : listed.dims) {
         bool isFree = other == model_.batch;
-        fitsAll = fitsAll && (isFree || model_.dims[other].size % size == 0);
+        fitsAll =
+            fitsAll && (isFree || fits(other, model_.dims[other].size, size));
       }
     if (fitsAll)
       best.push_back(size);
   }
   std::move(builder).help("{} may be {}; nearest: `{} = {}`", axis.name,
                           listOf(best), axis.name, nearestOf(best, axis.size));
+}
+
+/// A fused linear loss is one kernel with the product that makes its logits, so
+/// nothing else may stand between but what works element by element.
+bool Constraints::checkLoss() {
+  if (plan_.kernels.loss != LossKernel::Linear)
+    return true;
+  const ops::Body &body =
+      model_.bodies[model_.segments.back().iterations.back()];
+  ops::ValueId logits;
+  for (const ops::Op &op : body.forward)
+    if (op.kind == ops::OpKind::CrossEntropy)
+      logits = op.operands[0];
+  auto readersOf = [&](ops::ValueId value) {
+    std::ptrdiff_t count = 0;
+    for (const ops::Op &op : body.forward)
+      count += std::count(op.operands.begin(), op.operands.end(), value);
+    for (const ops::Port &port : body.outputs)
+      count += port.value == value;
+    return count;
+  };
+  for (auto op = body.forward.rbegin(); op != body.forward.rend(); ++op) {
+    if (op->results[0] != logits || readersOf(logits) != 1)
+      continue;
+    if (op->kind == ops::OpKind::MatMul)
+      return true;
+    if (classOf(op->kind) != ops::OpClass::Elementwise ||
+        op->operands.size() != 1)
+      break;
+    logits = op->operands[0];
+  }
+  elaboration_.emitter()
+      .report(
+          spanOf(plan_.kernels.lossClause), Kind::Unsupported,
+          "the logits of `{}` are not made by a product for the loss alone, "
+          "which planc needs for a fused linear loss",
+          model_.name)
+      .help("`loss = fused` or `eager` would do");
+  return false;
 }
 
 /// Operations of one operator and elements of one tensor are counted in 64

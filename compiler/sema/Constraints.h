@@ -40,14 +40,25 @@ private:
   std::vector<HeadPair> headPairs() const;
   bool checkHeads(const HeadPair &pair);
   bool checkDivisible();
-  bool checkKeyHeads(const HeadPair &pair);
+  bool fits(ops::DimId dim, std::int64_t left, std::int64_t size) const;
   void reportNotDivisible(ops::DimId dim, const std::vector<Listing> &listings,
                           diag::Kind kind);
   bool checkSizes();
+  bool checkLoss();
   bool checkFormulas(const ops::Op &op);
   source::SourceSpan spanOf(OriginId origin) const {
     return elaboration_.spanOf(origin);
   }
+
+  // ContextConstraints.cpp: attention over the sequence, copies of key heads.
+  bool checkKeyHeads(const HeadPair &pair);
+  void remarkCopies(const HeadPair &pair, const Listing &listing,
+                    std::int64_t copies);
+  bool checkContext();
+  bool isContext(AxisId axis, const ops::Dims &query) const;
+  bool checkBalance(AxisId axis);
+  bool checkBorrowed(const HeadPair &pair);
+  std::int64_t leftOf(ops::DimId dim) const;
 
   // ScheduleConstraints.cpp: stages, chunks, micro-batches.
   bool checkPipeline();

@@ -73,8 +73,10 @@ private:
     ops::Attributes attributes;
     std::vector<Tensor> operands;
     ops::Dims over;
-    ops::DimId along; ///< split, concat
-    ops::Dims parts;  ///< split
+    ops::DimId along;           ///< split, concat
+    ops::Dims parts;            ///< split
+    std::optional<Tensor> sink; ///< attention: becomes its fourth operand
+    source::SourceSpan sinkSpan;
     const ops::UserOp *userOp = nullptr;
     std::string name; ///< local; empty: after the weight or the kind
     bool hasGain = true, hasBias = true; ///< of a norm
@@ -147,6 +149,8 @@ private:
   bool readOption(const ast::CallExpr &call, const ast::Argument &argument,
                   OperatorCall &out);
   bool readProbability(const ast::Expr &expr, OperatorCall &out);
+  bool readSoftCap(const ast::Expr &expr, OperatorCall &out);
+  bool readSink(const ast::Expr &expr, OperatorCall &out);
   bool readWindow(const ast::Expr &expr, OperatorCall &out);
   bool readOver(const ast::Expr &expr, OperatorCall &out);
   void addNormWeights(OperatorCall &call);

@@ -31,9 +31,9 @@ Value ModelBuilder::callTensor(const ast::CallExpr &call) {
   if (const OperatorName *op = findOperator(name)) {
     if (op->kind)
       return callOperator(call, *op->kind);
-    auto builder = emitter.report(call.callee.span, Kind::Unsupported,
-                                  "planc does not know the cost of `{}` yet",
-                                  name);
+    auto builder =
+        emitter.report(call.callee.span, Kind::Unsupported,
+                       "planc does not know the cost of `{}` yet", name);
     if (name == "conv")
       std::move(builder).help(
           "a convolution over patches that do not overlap is `matmul(images, "
@@ -62,6 +62,16 @@ Value ModelBuilder::callOperator(const ast::CallExpr &call, OpKind kind) {
   out.span = call.span;
   if (!readOperands(call, out))
     return Poison();
+  if (kind == OpKind::SoftCap && out.attributes.softCap == 0) {
+    elaboration_.emitter()
+        .report(call.span, Kind::MissingArgument, "`soft_cap` lacks `cap`")
+        .help("`soft_cap(x, cap = 30)`");
+    return Poison();
+  }
+  if (out.sink) {
+    out.operands.push_back(*out.sink);
+    out.operandSpans.push_back(out.sinkSpan);
+  }
   // Dropout of nothing is the tensor itself.
   if (kind == OpKind::Dropout && out.attributes.dropout == 0)
     return out.operands.size() == 1 ? Value(out.operands[0]) : Value();
@@ -116,6 +126,14 @@ bool ModelBuilder::readOption(const ast::CallExpr &call,
       return readWindow(value, out);
     if (name == "dropout")
       return readProbability(value, out);
+    if (name == "soft_cap")
+      return readSoftCap(value, out);
+    if (name == "sink")
+      return readSink(value, out);
+    break;
+  case OpKind::SoftCap:
+    if (name == "cap")
+      return readSoftCap(value, out);
     break;
   case OpKind::Dropout:
     if (name == "p")
@@ -156,6 +174,42 @@ bool ModelBuilder::readProbability(const ast::Expr &expr, OperatorCall &out) {
                                 "a dropout of {}; it is at least 0 and below 1",
                                 *value);
   return false;
+}
+
+bool ModelBuilder::readSoftCap(const ast::Expr &expr, OperatorCall &out) {
+  Value found = evaluator().evaluate(expr);
+  if (auto *word = found.as<Word>();
+      word && word->text == "none" && out.kind == OpKind::Attention)
+    return true;
+  if (found.isPoison())
+    return false;
+  auto value = evaluator().quantity(expr, "a soft cap", kNoDimension);
+  if (!value)
+    return false;
+  if (*value > 0) {
+    out.attributes.softCap = *value;
+    return true;
+  }
+  elaboration_.emitter().report(expr.span, Kind::ValueOutOfRange,
+                                "a soft cap of {}; it is above 0", *value);
+  return false;
+}
+
+/// A logit a head that takes part in the softmax.
+bool ModelBuilder::readSink(const ast::Expr &expr, OperatorCall &out) {
+  Value value = evaluator().evaluate(expr);
+  if (value.isPoison())
+    return false;
+  if (auto *word = value.as<Word>(); word && word->text == "none")
+    return true;
+  auto *tensor = value.as<Tensor>();
+  if (!tensor) {
+    evaluator().reportType(expr.span, "`sink`", "a tensor or `none`", value);
+    return false;
+  }
+  out.sink = *tensor;
+  out.sinkSpan = expr.span;
+  return true;
 }
 
 bool ModelBuilder::readWindow(const ast::Expr &expr, OperatorCall &out) {

@@ -275,11 +275,20 @@ void Printer::printHow() {
        toString(precision.gradients));
   constexpr std::string_view kKernels[] = {"flash2", "flash3", "cudnn",
                                            "unfused"};
+  constexpr std::string_view kLosses[] = {"fused", "eager", "linear"};
   line("  kernels attention {}{} norm {} loss {} graphs {}",
        kKernels[static_cast<std::size_t>(plan.kernels.attention)],
        plan.kernels.attentionGiven ? "" : " (newest)",
        plan.kernels.fusedNorm ? "fused" : "unfused",
-       plan.kernels.fusedLoss ? "fused" : "eager", plan.kernels.graphs);
+       kLosses[static_cast<std::size_t>(plan.kernels.loss)],
+       plan.kernels.graphs);
+  constexpr std::string_view kMethods[] = {"gather", "ring", "ulysses"};
+  for (AxisId axis : plan.context.ids())
+    if (plan.context[axis].clause.isValid())
+      line("  attention over {} using {}", plan.mesh.axes[axis].name,
+           kMethods[static_cast<std::size_t>(plan.context[axis].method)]);
+  if (plan.batch.documents)
+    line("  documents of {} tokens", *plan.batch.documents);
   const Overlap &overlap = plan.overlap;
   line("  overlap{}{}{}{}{}{}", overlap.gradients ? " gradients" : "",
        overlap.parameters ? " parameters" : "",

@@ -44,6 +44,17 @@ struct AxisList {
   OriginId clause; ///< the `shard` clause
 };
 
+/// How attention works over an axis that cuts the sequence.
+enum class ContextMethod {
+  Gather, ///< keys and values made whole before it
+  Ring,   ///< they travel in steps, each beside a part of the attention
+  Ulysses ///< the axis borrows heads: exchanged before and after
+};
+struct ContextAxis {
+  ContextMethod method = ContextMethod::Gather;
+  OriginId clause; ///< `attention over A using …`; none: by default
+};
+
 /// Axes over which optimizer states, gradients or parameters are cut as flat
 /// buffers.
 struct StateSharding {
@@ -56,6 +67,8 @@ struct Batch {
   std::int64_t sequenceLength = 0; ///< tokens
   std::int64_t micro = 1;          ///< sequences of a micro-batch on a rank
   std::int64_t microBatches = 1;   ///< a step, on every rank
+  /// Tokens of one document, where sequences are packed with several.
+  std::optional<std::int64_t> documents;
   OriginId clause;
 };
 
@@ -120,11 +133,15 @@ struct PrecisionPlan {
 };
 
 enum class AttentionKernel { Flash2, Flash3, Cudnn, Unfused };
+/// Linear: the product that makes the logits and the loss in one, a chunk of
+/// tokens at a time.
+enum class LossKernel { Fused, Eager, Linear };
 struct Kernels {
   AttentionKernel attention = AttentionKernel::Flash2;
   bool attentionGiven = false; ///< else the newest the accelerator has
-  bool fusedNorm = true, fusedLoss = true, graphs = false;
-  OriginId clause;
+  bool fusedNorm = true, graphs = false;
+  LossKernel loss = LossKernel::Fused;
+  OriginId clause, lossClause;
 };
 
 struct Overlap {
@@ -172,7 +189,8 @@ struct Plan {
   OriginId origin; ///< the `plan` line
   Mesh mesh;
   OriginId meshClause;
-  Table<AxisId, AxisList> lists; ///< by axis
+  Table<AxisId, AxisList> lists;      ///< by axis
+  Table<AxisId, ContextAxis> context; ///< by axis; may be empty
   StateSharding optimizerState, gradients, parameters;
   Batch batch;
   std::optional<Pipeline> pipeline;

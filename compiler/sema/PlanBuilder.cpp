@@ -58,6 +58,7 @@ std::optional<Plan> PlanBuilder::build() {
   isSound = buildOptimizer() && isSound;
   isSound = buildPrecision() && isSound;
   isSound = buildKernels() && isSound;
+  isSound = buildContext() && isSound;
   isSound = buildOverlap() && isSound;
   isSound = buildBucket() && isSound;
   isSound = buildExpectations() && isSound;
@@ -275,10 +276,6 @@ bool PlanBuilder::buildBatch() {
         .help("as in `batch 2048 sequences of 8192 tokens, micro 1 sequence`");
     return false;
   }
-  if (text.documents) {
-    reportUnsupported(text.documents->span, "packed documents");
-    return false;
-  }
   Batch &batch = plan_.batch;
   batch.clause = originOf(text.clause);
   Evaluator evaluator = in(text.size.scope);
@@ -290,6 +287,21 @@ bool PlanBuilder::buildBatch() {
           : std::optional<std::int64_t>(1);
   if (!count || !length || !micro)
     return false;
+  if (text.documents) {
+    auto documents =
+        in(text.documents.scope).atLeast(*text.documents.node, "a document", 1);
+    if (!documents)
+      return false;
+    if (*documents > *length) {
+      elaboration_.emitter()
+          .report(text.documents->span, Kind::ValueOutOfRange,
+                  "documents of {} tokens in sequences of {}", *documents,
+                  *length)
+          .help("`documents` is for sequences that hold several");
+      return false;
+    }
+    batch.documents = *documents;
+  }
   batch.sequences = *count;
   batch.sequenceLength = *length;
   batch.micro = *micro;

@@ -70,6 +70,7 @@ private:
   bool buildKernels();
   bool setKernel(const KeyedEntry &entry, std::string_view word);
   void chooseKernel();
+  bool buildContext();
   bool buildOverlap();
   bool buildBucket();
   bool checkOthers();

@@ -53,8 +53,12 @@ bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
     return known.has_value();
   }
   if (entry.key == "loss") {
-    auto known = oneOf(span, "kernel of the loss", word, {"fused", "eager"});
-    out.fusedLoss = known != "eager";
+    auto known =
+        oneOf(span, "kernel of the loss", word, {"fused", "eager", "linear"});
+    out.loss = known == "eager"    ? LossKernel::Eager
+               : known == "linear" ? LossKernel::Linear
+                                   : LossKernel::Fused;
+    out.lossClause = originOf(entry.span);
     return known.has_value();
   }
   auto known = oneOf(span, "kernel of attention", word,
@@ -149,6 +153,26 @@ bool PlanBuilder::buildBucket() {
   return true;
 }
 
+bool PlanBuilder::buildContext() {
+  plan_.context.resize(plan_.mesh.axes.size());
+  bool isSound = true;
+  for (const ContextEntry &entry : text_.context) {
+    const ast::AttentionClause &clause = *entry.clause.node;
+    auto axis = axisOf(entry.axis);
+    auto known = oneOf(clause.method.span, "way of attention",
+                       in(entry.clause.scope).word(clause.method),
+                       {"ring", "gather", "ulysses"});
+    isSound = isSound && axis && known;
+    if (!axis || !known)
+      continue;
+    plan_.context[*axis] = {*known == "ring"      ? ContextMethod::Ring
+                            : *known == "ulysses" ? ContextMethod::Ulysses
+                                                  : ContextMethod::Gather,
+                            originOf(clause.span)};
+  }
+  return isSound;
+}
+
 // --- others ------------------------------------------------------------------
 
 bool PlanBuilder::checkOthers() {
@@ -172,20 +196,6 @@ bool PlanBuilder::checkOther(const Said<ast::Clause> &said) {
     return buildTrained(said);
   default:
     break;
-  }
-  if (auto *attention = llvm::dyn_cast<ast::AttentionClause>(clause)) {
-    bool areThere = true;
-    for (const ast::Name &axis : attention->axes)
-      areThere = axisOf(axis) && areThere;
-    auto known = oneOf(attention->method.span, "way of attention",
-                       in(said.scope).word(attention->method),
-                       {"ring", "gather", "ulysses"});
-    if (!areThere || !known)
-      return false;
-    if (*known == "gather")
-      return true;
-    reportUnsupported(clause->span, fmt::format("{} attention", *known));
-    return false;
   }
   if (llvm::isa<ast::TargetClause>(clause)) // its rules: TargetRules.h
     return findTarget(elaboration_, text_).has_value();

@@ -70,6 +70,7 @@ void PlanMerger::mergeOne(const ast::Clause &clause) {
   case ClauseKind::Drop:
     return dropClause(*llvm::cast<ast::DropClause>(&clause));
   case ClauseKind::Attention:
+    return mergeAttention(*llvm::cast<ast::AttentionClause>(&clause));
   case ClauseKind::Train:
   case ClauseKind::Freeze:
   case ClauseKind::Prefetch:
@@ -99,6 +100,20 @@ void PlanMerger::mergeBatch(const ast::BatchClause &clause) {
   if (clause.documents)
     batch.documents = said(*clause.documents);
   batch.clause = clause.span;
+}
+
+/// Replaces what was said of the same axes before.
+void PlanMerger::mergeAttention(const ast::AttentionClause &clause) {
+  for (const ast::Name &axis : clause.axes) {
+    if (!contextSeen_.insert(std::string(axis.text)).second)
+      elaboration_.emitter().report(axis.span, Kind::DuplicateField,
+                                    "a second `attention` over `{}`",
+                                    axis.text);
+    std::erase_if(out_.context, [&](const ContextEntry &entry) {
+      return entry.axis.text == axis.text;
+    });
+    out_.context.push_back({axis, said(clause)});
+  }
 }
 
 // --- shard -------------------------------------------------------------------
@@ -203,10 +218,14 @@ void PlanMerger::mergeKeyed(std::vector<KeyedEntry> &entries, SourceSpan &place,
     std::string key(argument.name.text);
     if (argument.isDropped()) {
       drop(entries, key, argument.span);
-      if (clause_->kind == ClauseKind::Mesh) // its list goes with an axis
+      if (clause_->kind == ClauseKind::Mesh) { // what it cuts goes with an axis
+        std::erase_if(out_.context, [&](const ContextEntry &entry) {
+          return entry.axis.text == key;
+        });
         std::erase_if(out_.lists, [&](const AxisEntry &entry) {
           return entry.axis.text == key;
         });
+      }
     } else if (!argument.name.isPresent())
       elaboration_.emitter().report(argument.span, Kind::TypeMismatch,
                                     "`{}` takes `name = value`",
@@ -330,6 +349,11 @@ bool PlanMerger::dropNamed(std::string_view name) {
   }
   if (name == "pipeline")
     return clear(out_.pipeline);
+  if (name == "attention") {
+    bool was = !out_.context.empty();
+    out_.context.clear();
+    return was;
+  }
   if (name == "recompute")
     return clear(out_.recompute);
   if (name == "optimizer")

@@ -29,6 +29,7 @@ private:
   void mergeKeyed(std::vector<KeyedEntry> &entries, source::SourceSpan &place,
                   std::span<const ast::Argument> arguments);
   void mergeMesh(const ast::MeshClause &clause);
+  void mergeAttention(const ast::AttentionClause &clause);
   void mergeOverlap(const ast::OverlapClause &clause);
   void mergeExpect(const ast::ExpectClause &clause);
   void putExpectation(KeyedEntry entry);
@@ -56,6 +57,7 @@ private:
   std::set<ast::ClauseKind> seen_;    ///< in this plan
   std::set<ast::ClauseKind> firstOf_; ///< others, in this plan
   std::set<std::string> axesSeen_;    ///< with a list in this plan
+  std::set<std::string> contextSeen_; ///< with an attention in this plan
   std::set<StateKind> statesSeen_;
   std::set<std::string> metricsSeen_; ///< expected something of in this plan
   std::set<std::pair<const void *, std::string>> keysSeen_;

@@ -47,6 +47,12 @@ struct AxisEntry {
   Said<ast::ShardClause> clause;
 };
 
+/// One axis and the clause that says how attention works over it.
+struct ContextEntry {
+  ast::Name axis;
+  Said<ast::AttentionClause> clause;
+};
+
 /// `batch` in parts, since a variant may change one.
 struct BatchText {
   Said<ast::BatchClause> size; ///< the clause with the sequences
@@ -69,6 +75,7 @@ struct PlanText {
   source::SourceSpan meshClause, precisionClause, kernelsClause, overlapClause;
   bool hasOverlap = false; ///< else the default
   std::vector<AxisEntry> lists;
+  std::vector<ContextEntry> context;
   std::array<Said<ast::ShardClause>, kStateKinds> states;
   Said<ast::PipelineClause> pipeline;
   Said<ast::RecomputeClause> recompute;

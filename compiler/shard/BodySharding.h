@@ -54,7 +54,9 @@ private:
     std::vector<Relay::Wanted> operands;
     std::vector<Layout> results; ///< as computed
     std::vector<AxisId> statistics;
+    std::vector<AxisId> borrowed; ///< heads taken for this operator only
   };
+  RuleRequest requestFor(const ops::Op &op, AxisId axis, Plan &plan) const;
   Plan planOp(const ops::Op &op) const;
   Step computeStep(const ops::Op &op, std::uint32_t index,
                    std::vector<ShardedValueId> operands,

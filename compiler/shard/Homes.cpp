@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace planc::shard {
 
-Homes::Homes(const ops::DimTable &dims, const sema::Plan &plan)
-    : dims_(&dims), plan_(&plan), entries_(dims.size() * axisCount()) {
+Homes::Homes(const graph::OpGraph &graph, const sema::Plan &plan)
+    : dims_(&graph.model.dims), plan_(&plan),
+      entries_(dims_->size() * axisCount()) {
   std::vector<std::int64_t> left;
-  for (const ops::Dim &dim : dims)
+  for (const ops::Dim &dim : *dims_)
     left.push_back(dim.size);
   for (AxisId axis : plan.mesh.axes.ids()) {
     if (size(axis) == 1 || !plan.lists.contains(axis))
@@ -29,6 +31,37 @@ Homes::Homes(const ops::DimTable &dims, const sema::Plan &plan)
       ++rank;
     }
   }
+  borrowHeads(graph, left);
+}
+
+/// Of every attention [batch, seq, heads, size], its heads and key heads.
+void Homes::borrowHeads(const graph::OpGraph &graph,
+                        std::vector<std::int64_t> &left) {
+  for (AxisId axis : plan_->mesh.axes.ids()) {
+    if (size(axis) == 1 || method(axis) != sema::ContextMethod::Ulysses)
+      continue;
+    for (const graph::Body &body : graph.bodies)
+      for (const ops::Op &op : body.forward.forward) {
+        if (op.kind != ops::OpKind::Attention)
+          continue;
+        for (std::size_t operand : {0, 1}) {
+          const ops::Dims &dims =
+              body.forward.values[op.operands[operand]].dims;
+          Entry &entry = entries_[dims[2].index() * axisCount() + axis.index()];
+          if (std::exchange(entry.isBorrowed, true) || entry.rank >= 0)
+            continue;
+          entry.parts = std::gcd(left[dims[2].index()], size(axis));
+          left[dims[2].index()] /= entry.parts;
+        }
+      }
+  }
+}
+
+ops::DimId Homes::borrowed(const ops::Dims &dims, AxisId axis) const {
+  for (ops::DimId dim : dims)
+    if (entry(dim, axis).isBorrowed)
+      return dim;
+  return {};
 }
 
 std::int64_t Homes::stride(AxisId axis) const {

@@ -8,11 +8,12 @@ namespace planc::shard {
 /// The plan's lists, looked up by dimension. Axes of size 1 cut nothing.
 ///
 /// A dimension is split once for the whole plan: one factor for each axis that
-/// lists it, in mesh order, outermost first. Where an axis is larger than what
-/// is left (`kv_heads`), neighbours along it hold copies of one part.
+/// lists it, in mesh order, outermost first; then, for the heads of attention,
+/// one for each axis that only borrows them (ulysses). Where an axis is larger
+/// than what is left (`kv_heads`), neighbours along it hold copies of one part.
 class Homes {
 public:
-  Homes(const ops::DimTable &dims, const sema::Plan &plan);
+  Homes(const graph::OpGraph &graph, const sema::Plan &plan);
 
   std::size_t axisCount() const { return plan_->mesh.axes.size(); }
   const sema::Plan &plan() const { return *plan_; }
@@ -31,6 +32,15 @@ public:
   /// Whole on every axis.
   Layout whole() const;
 
+  /// How attention works over the axis where it cuts the sequence.
+  sema::ContextMethod method(AxisId axis) const {
+    return plan_->context.contains(axis) ? plan_->context[axis].method
+                                         : sema::ContextMethod::Gather;
+  }
+  /// The dimension of `dims` that the axis borrows for attention; invalid:
+  /// none.
+  ops::DimId borrowed(const ops::Dims &dims, AxisId axis) const;
+
   /// Parts that `axis` cuts `dim` into; 1 where it does not list it.
   std::int64_t parts(ops::DimId dim, AxisId axis) const;
   /// Neighbours along the axis that hold one part: size ÷ parts.
@@ -45,7 +55,10 @@ private:
   struct Entry {
     std::int32_t rank = -1;
     std::int64_t parts = 1;
+    bool isBorrowed = false;
   };
+  void borrowHeads(const graph::OpGraph &graph,
+                   std::vector<std::int64_t> &left);
   const Entry &entry(ops::DimId dim, AxisId axis) const {
     return entries_[dim.index() * axisCount() + axis.index()];
   }

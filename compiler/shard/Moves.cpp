@@ -100,7 +100,8 @@ std::vector<Move> planMoves(const Layout &from, const Layout &to,
             return other.stage == change.stage &&
                    other.move.from == change.move.from &&
                    other.move.to == change.move.to &&
-                   other.move.members == change.move.members;
+                   other.move.members == change.move.members &&
+                   homes.method(other.move.axes[0]) == homes.method(AxisId(a));
           });
       if (equal == changes.end())
         changes.push_back(std::move(change));

@@ -13,7 +13,7 @@ enum class Members {
 };
 
 /// Equal changes on one or several axes, done as one collective over their
-/// product.
+/// product, where attention works the same way over them.
 struct Move {
   StepKind kind = StepKind::Slice;
   std::vector<AxisId> axes; ///< mesh order

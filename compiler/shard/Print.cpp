@@ -163,6 +163,9 @@ private:
                           dimName(step.to));
     if (step.kind != StepKind::Slice)
       out_ += fmt::format(" {}", bytesText(step.bytes));
+    if (step.ring != RingSteps::None)
+      out_ += step.ring == RingSteps::Overlapped ? " in overlapped ring steps"
+                                                 : " in ring steps";
   }
 
   void printWeight(ops::WeightId id) {

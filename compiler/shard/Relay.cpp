@@ -45,6 +45,18 @@ bool movesKeys(const Move &move, ops::DimId keys) {
          (move.kind == StepKind::ReduceScatter && move.to == keys);
 }
 
+/// Around attention, on an axis whose heads it borrows.
+bool borrows(const Move &move, ops::DimId keys, const Homes &homes) {
+  return keys.isValid() &&
+         homes.method(move.axes[0]) == sema::ContextMethod::Ulysses &&
+         (move.from == keys || move.to == keys ||
+          homes
+              .borrowed({move.from.isValid() ? move.from : keys,
+                         move.to.isValid() ? move.to : keys},
+                        move.axes[0])
+              .isValid());
+}
+
 } // namespace
 
 ShardedValueId Emission::move(ShardedValueId from, const Move &move,
@@ -63,13 +75,21 @@ ShardedValueId Emission::move(ShardedValueId from, const Move &move,
     ShardedValueId larger = move.kind == StepKind::AllGather ? to : from;
     step.bytes =
         bytesOf(elementsOf(out_->values[larger].sizes), source(from).precision);
-    step.communication = movesKeys(move, context.keys)
-                             ? CommunicationKind::Context
-                             : context.communication;
+    bool isContext =
+        movesKeys(move, context.keys) || borrows(move, context.keys, *homes_);
+    step.communication =
+        isContext ? CommunicationKind::Context : context.communication;
+    if (movesKeys(move, context.keys) &&
+        homes_->method(move.axes[0]) == sema::ContextMethod::Ring)
+      step.ring = homes_->plan().overlap.context ? RingSteps::Overlapped
+                                                 : RingSteps::Serial;
   }
   step.name = source(from).name + verb(move.kind);
   step.origin = context.origin;
   step.clause = homes_->plan().lists[move.axes[0]].clause;
+  if (step.communication == CommunicationKind::Context &&
+      homes_->method(move.axes[0]) != sema::ContextMethod::Gather)
+    step.clause = homes_->plan().context[move.axes[0]].clause;
   push(std::move(step));
   return to;
 }

@@ -59,6 +59,10 @@ public:
   /// The laying a value is made in: at home unless its maker leaves it
   /// otherwise. Replaces what was known of the value.
   void define(ops::ValueId value, ShardedValueId id);
+  /// Another laying that is there; kept for the backward.
+  void remember(ops::ValueId value, ShardedValueId id) {
+    layings_[value.index()].push_back({id, false});
+  }
   bool isDefined(ops::ValueId value) const {
     return !layings_[value.index()].empty();
   }

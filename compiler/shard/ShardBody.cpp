@@ -59,6 +59,8 @@ MoveContext BodySharding::contextOf(const Op &op) const {
     context.keys = value(op.operands[1]).dims[1];
   if (op.kind == OpKind::AttentionGrad)
     context.keys = value(op.operands[2]).dims[1];
+  if (op.kind == OpKind::SinkGrad)
+    context.keys = value(op.operands[0]).dims[1];
   return context;
 }
 

@@ -6,7 +6,7 @@
 namespace planc::shard {
 
 ShardedGraph shardGraph(const graph::OpGraph &graph, const sema::Plan &plan) {
-  Homes homes(graph.model.dims, plan);
+  Homes homes(graph, plan);
   ShardedGraph out;
   out.graph = &graph;
   out.mesh = plan.mesh;

@@ -12,6 +12,29 @@ using ops::Op;
 using ops::ValueId;
 using ops::ValueKind;
 
+/// The operands and results as the rule sees them on an axis. Where the axis
+/// borrows heads for attention, they are seen as if at home on them.
+RuleRequest BodySharding::requestFor(const Op &op, AxisId axis,
+                                     Plan &plan) const {
+  RuleRequest request{&op, axis, {}, {}};
+  for (std::size_t i = 0; i < op.operands.size(); ++i)
+    request.operands.push_back(stateOf(op, i, axis));
+  for (ValueId result : op.results)
+    request.homes.push_back(homeOf(result).cut[axis.index()]);
+  bool isAttention = op.kind == ops::OpKind::Attention ||
+                     op.kind == ops::OpKind::AttentionGrad ||
+                     op.kind == ops::OpKind::SinkGrad;
+  if (!isAttention || homes_.method(axis) != sema::ContextMethod::Ulysses)
+    return request;
+  plan.borrowed.push_back(axis);
+  for (std::size_t i = 0; i < op.operands.size(); ++i)
+    request.operands[i] = {homes_.borrowed(value(op.operands[i]).dims, axis),
+                           false, false};
+  for (std::size_t r = 0; r < op.results.size(); ++r)
+    request.homes[r] = homes_.borrowed(value(op.results[r]).dims, axis);
+  return request;
+}
+
 BodySharding::Plan BodySharding::planOp(const Op &op) const {
   Plan plan;
   plan.operands.assign(op.operands.size(),
@@ -20,12 +43,7 @@ BodySharding::Plan BodySharding::planOp(const Op &op) const {
   for (AxisId axis : homes_.plan().mesh.axes.ids()) {
     if (homes_.size(axis) == 1)
       continue;
-    RuleRequest request{&op, axis, {}, {}};
-    for (std::size_t i = 0; i < op.operands.size(); ++i)
-      request.operands.push_back(stateOf(op, i, axis));
-    for (ValueId result : op.results)
-      request.homes.push_back(homeOf(result).cut[axis.index()]);
-    AxisChoice choice = applyRule(request, homes_);
+    AxisChoice choice = applyRule(requestFor(op, axis, plan), homes_);
     std::size_t a = axis.index();
     for (std::size_t i = 0; i < op.operands.size(); ++i) {
       const AxisChoice::Operand &operand = choice.operands[i];
@@ -119,6 +137,12 @@ Layout BodySharding::restOf(ValueId id, const Layout &computed,
   Layout rest = homeOf(id);
   ValueKind kind = value(id).kind;
   for (std::size_t a = 0; a < axisCount(); ++a) {
+    if (std::count(plan.borrowed.begin(), plan.borrowed.end(), AxisId(a))) {
+      // Given back at once, but for what nobody else reads.
+      if (kind == ValueKind::Statistic)
+        rest.cut[a] = computed.cut[a];
+      continue;
+    }
     bool isSum = computed.partial[a];
     bool staysSum = kind == ValueKind::WeightGradient ||
                     onlyAdded_[id.index()] || computed.cut[a].isValid() ||
@@ -161,6 +185,11 @@ void BodySharding::run(const Op &op, std::uint32_t index) {
     Layout rest = restOf(op.results[r], plan.results[r], plan);
     relay_.define(op.results[r],
                   emission_.moveAll(results[r], rest, contextOf(op)));
+    // Attention's own backward wants its result as it was made.
+    if (!plan.borrowed.empty() && relay_.made(op.results[r]) != results[r] &&
+        std::count(plan.results[r].partial.begin(),
+                   plan.results[r].partial.end(), true) == 0)
+      relay_.remember(op.results[r], results[r]);
   }
 }
 

@@ -45,6 +45,12 @@ enum class StepKind : std::uint8_t {
   Slice, ///< keep one's own part; no communication
 };
 
+/// How a gather of keys and values, or the reduce-scatter of their gradients,
+/// is done: at once, or in steps around a ring, each beside the part of the
+/// attention it feeds (`Overlapped`) or between two of them (`Serial`). The
+/// bytes are the same.
+enum class RingSteps : std::uint8_t { None, Serial, Overlapped };
+
 /// One thing every rank does, in order.
 struct Step {
   StepKind kind = StepKind::Compute;
@@ -65,6 +71,7 @@ struct Step {
   /// mesh; for an all-to-all what one rank holds (program::Message::bytes).
   Bytes bytes;
   program::CommunicationKind communication = program::CommunicationKind::None;
+  RingSteps ring = RingSteps::None;
   std::string name; ///< `decoder.ffn gather`
   OriginId origin;  ///< the operator's place in the model
   OriginId clause;  ///< the `shard` clause of the axis

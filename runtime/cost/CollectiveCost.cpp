@@ -63,7 +63,9 @@ double CollectiveCosts::rate(const Request &r, std::size_t level,
                              double efficiency) const {
   const hardware::Level &l = cluster_.levels[level];
   // In a full mesh of n, a member has n - 1 links, but one to send over to one.
-  const double links = l.wiring == Wiring::FullMesh && !isTransfer(r.kind)
+  const bool sendsToOne =
+      isTransfer(r.kind) || r.kind == InstructionKind::CollectivePermute;
+  const double links = l.wiring == Wiring::FullMesh && !sendsToOne
                            ? std::max(1.0, r.at(level) - 1)
                            : 1;
   return l.link.toDouble() * efficiency * links / l.oversubscription;
@@ -227,6 +229,33 @@ CollectiveCosts::Traffic CollectiveCosts::inNetwork(const Request &r) const {
   return t;
 }
 
+/// Every member passes its message on to the next, all at once. One member of
+/// each group sends past a level's border, through its own adapter; the others
+/// send inside.
+CollectiveCosts::Traffic CollectiveCosts::permute(const Request &r) const {
+  Traffic t{Algorithm::PointToPoint,
+            std::vector<double>(cluster_.levels.size()), 0, 0, 0};
+  for (std::size_t l = 0; l <= r.outermost; ++l) {
+    if (r.shape.perLevel[l] <= 1)
+      continue;
+    const hardware::LevelConstants &c = cluster_.levels[l].constants;
+    const double share =
+        c.transferEfficiency > 0 ? c.transferEfficiency : c.efficiency;
+    // Along a dimension of a torus the neighbours' messages share the links.
+    const double hops =
+        l < cluster_.torusLevels() ? lineOf(cluster_, r.shape, l).apart : 1;
+    t.latency = std::max(t.latency, hops * latencySeconds(l));
+    const double adapter = (hops * r.bytes + c.messageHalf) /
+                           (cluster_.levels[l].link.toDouble() * share);
+    const double shared =
+        (hops * r.bytes / r.below(l) + c.messageHalf) / rate(r, l, share);
+    t.busy = std::max({t.busy, adapter, shared});
+    t.bytes[l] = hops * r.bytes / (l == 0 ? 1 : r.below(l));
+  }
+  t.sent = r.bytes;
+  return t;
+}
+
 CollectiveCosts::Traffic CollectiveCosts::pointToPoint(const Request &r) const {
   Traffic t{Algorithm::PointToPoint,
             std::vector<double>(cluster_.levels.size()), 0, 0, 0};
@@ -246,6 +275,8 @@ CollectiveCosts::Traffic CollectiveCosts::pointToPoint(const Request &r) const {
 
 CollectiveCosts::Traffic CollectiveCosts::trafficOf(Algorithm algorithm,
                                                     const Request &r) const {
+  if (r.kind == InstructionKind::CollectivePermute)
+    return algorithm == Algorithm::PointToPoint ? permute(r) : Traffic{};
   if (isTransfer(r.kind) != (algorithm == Algorithm::PointToPoint))
     return {};
   const bool exchanges = r.kind == InstructionKind::AllToAll;

@@ -32,6 +32,7 @@ private:
   Traffic hierarchical(const Request &request) const;
   Traffic direct(const Request &request) const;
   Traffic inNetwork(const Request &request) const;
+  Traffic permute(const Request &request) const;
   Traffic pointToPoint(const Request &request) const;
   Traffic torus(const Request &request) const;
   /// Scatters or gathers in every dimension of the torus; adds to `traffic`.

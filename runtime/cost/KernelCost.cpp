@@ -211,6 +211,7 @@ ComputeCost KernelCosts::cost(InstructionKind kind, const Work &work) const {
   case InstructionKind::ReduceScatter:
   case InstructionKind::AllToAll:
   case InstructionKind::Broadcast:
+  case InstructionKind::CollectivePermute:
   case InstructionKind::Send:
   case InstructionKind::Recv:
   case InstructionKind::HostOut:

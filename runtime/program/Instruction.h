@@ -32,7 +32,7 @@ InstructionClass classOf(InstructionKind kind);
 enum class CommunicationKind : std::uint8_t {
   None,
   Tensor,     ///< activations re-laid inside a layer
-  Context,    ///< keys and values gathered for attention, and their gradients
+  Context,    ///< keys and values brought to attention, and their gradients
   Experts,    ///< tokens exchanged between experts
   Gradients,  ///< weight gradients brought home
   Parameters, ///< parameters gathered from the shards of their owners
@@ -58,8 +58,8 @@ std::string_view toString(Phase phase);
 struct Work {
   Precision precision = Precision::Bf16;
   /// Matrix product: `batch` products of [m, k] × [k, n]. Attention: m query
-  /// positions, n key positions, k head size, `batch` = sequences × query
-  /// heads.
+  /// positions, n key positions, k head size (the mean of keys' and values'),
+  /// `batch` = sequences × query heads.
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t keyHeads = 0; ///< attention: sequences × key-value heads
   Flops flops;      ///< executed (attention kernels skip the masked part)
@@ -72,7 +72,7 @@ struct Work {
 /// A collective or transfer on one rank. `bytes` is the size of the whole
 /// tensor over the group: the result of a gather or all-reduce, the operand of
 /// a reduce-scatter, what one rank sends to all in an all-to-all, the message
-/// of a transfer.
+/// of a transfer, what each member passes on to the next in a permutation.
 struct Message {
   Bytes bytes;
   /// Members are base + Σ i_a·strides[a], 0 ≤ i_a < sizes[a], in whole
@@ -100,8 +100,9 @@ enum class Stream : std::uint8_t {
   HostOut, ///< copies to the host
   HostIn,  ///< copies from the host
   Host,    ///< what the host computes
+  Context, ///< keys and values that travel beside attention
 };
-inline constexpr int kStreamCount = 9;
+inline constexpr int kStreamCount = 10;
 std::string_view toString(Stream stream);
 
 /// An instruction of a Block. `deps` are earlier instructions of the same

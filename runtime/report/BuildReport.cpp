@@ -25,9 +25,15 @@ using program::TaskKind;
 // --- Memory -----------------------------------------------------------------
 
 std::string remedyOf(const program::Memory &peak) {
+  // What a pass holds besides goes with what it works on.
+  const bool isLoss = peak.logits > peak.activations;
+  const Bytes kept = isLoss ? peak.activations : peak.logits + peak.activations;
   const std::pair<Bytes, std::string_view> parts[] = {
-      {peak.activations + peak.logits + peak.workspace,
+      {isLoss ? kept : kept + peak.workspace,
        "`recompute`, smaller micro-batches or an axis that cuts `seq`"},
+      {isLoss ? peak.logits + peak.workspace : Bytes(0),
+       "`kernels loss = linear`, smaller micro-batches or an axis that cuts "
+       "`vocab` or `seq`"},
       {peak.optimizer, "`shard optimizer` over the axes that hold copies"},
       {peak.gradients, "`shard gradients` over the axes that hold copies"},
       {peak.parameters + peak.gathered,
@@ -37,7 +43,8 @@ std::string remedyOf(const program::Memory &peak) {
       std::max_element(std::begin(parts), std::end(parts),
                        [](auto &a, auto &b) { return a.first < b.first; });
   static constexpr std::string_view kNames[] = {
-      "activations", "optimizer states", "gradients", "parameters"};
+      "activations", "logits and their gradient", "optimizer states",
+      "gradients", "parameters"};
   return fmt::format("largest are {} with {}; less with {}",
                      kNames[largest - parts], bytesText(largest->first),
                      largest->second);

@@ -25,6 +25,7 @@ KernelParts::Sort sortOf(InstructionKind kind) {
   case InstructionKind::ReduceScatter:
   case InstructionKind::AllToAll:
   case InstructionKind::Broadcast:
+  case InstructionKind::CollectivePermute:
   case InstructionKind::Send:
   case InstructionKind::Recv:
   case InstructionKind::HostOut:

@@ -251,3 +251,23 @@ TEST_CASE("shares of links, units and memory while it runs") {
   CHECK(both.levels[0].share == Approx(0.8 * kWhole).epsilon(0.01));
   CHECK(both.levels[1].share == Approx(kWhole).epsilon(0.01));
 }
+
+TEST_CASE("permutation: one message each, the slowest border sets the time") {
+  const hardware::Cluster c = testCluster();
+  const CollectiveCosts costs(c);
+  const auto time = [&](std::vector<std::int64_t> sizes,
+                        std::vector<std::int64_t> strides) {
+    return seconds(costs.cost(InstructionKind::CollectivePermute,
+                              message(kGiga, sizes, strides)));
+  };
+  CHECK(time({4}, {1}) == Approx(1.0 / 100 + 1e-6));
+  // One member of each node sends through its own adapter.
+  CHECK(time({32}, {1}) == Approx(1.0 / 10 + 10e-6));
+  // And pods' links upwards are four times thinner.
+  CHECK(time({4}, {128}) == Approx(1.0 / 2.5 + 10e-6));
+  const auto inside = costs.cost(InstructionKind::CollectivePermute,
+                                 message(kGiga, {4}, {1}));
+  CHECK(inside.uses(0));
+  CHECK_FALSE(inside.uses(1));
+  CHECK(inside.levels[0].bytes == Bytes(kGiga));
+}

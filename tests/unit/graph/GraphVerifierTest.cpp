@@ -27,7 +27,10 @@ TEST_CASE("graphs of every option and model are sound") {
          {GraphOptions::Fusion::Fused, GraphOptions::Fusion::Unfused}) {
       GraphOptions options;
       options.attention = attention;
-      options.norm = options.loss = options.elementwise = fusion;
+      options.norm = options.elementwise = fusion;
+      options.loss = fusion == GraphOptions::Fusion::Fused
+                         ? GraphOptions::Loss::Fused
+                         : GraphOptions::Loss::Eager;
       tiny::Sizes window;
       window.window = 2;
       for (const ops::Model &model :

@@ -34,6 +34,8 @@ struct LoweredSpec {
   std::int64_t virtualStages = 1;
   std::function<Duration(const program::Instruction &)> duration;
   std::int64_t microBatches = 1;
+  std::string ringOver; ///< an axis that cuts the sequence
+  bool overlapContext = false;
 };
 
 inline std::unique_ptr<Lowered> lowered(const LoweredSpec &spec) {
@@ -51,6 +53,12 @@ inline std::unique_ptr<Lowered> lowered(const LoweredSpec &spec) {
     pipeline.virtualStages = spec.virtualStages;
     pipeline.stages = out->plan.mesh.axes[pipeline.axis].size;
     out->plan.pipeline = pipeline;
+  }
+  out->plan.overlap.context = spec.overlapContext;
+  if (!spec.ringOver.empty()) {
+    out->plan.context.resize(out->plan.mesh.axes.size());
+    out->plan.context[oracle::axisOf(out->plan, spec.ringOver)].method =
+        sema::ContextMethod::Ring;
   }
   out->sharded = shard::shardGraph(out->graph, out->plan);
   for (ops::BodyId body : out->sharded.bodies.ids()) {

@@ -213,3 +213,40 @@ TEST_CASE("parameters are counted once an instance") {
   std::int64_t layer = 2 * 8 + 64 + 2 * 32 + 64 + 3 * 96;
   CHECK(parameterCount(model) == 2 * 16 * 8 + 8 + 2 * layer);
 }
+
+TEST_CASE("split and concat name their parts") {
+  Shapes s;
+  DimId nope = s.add("nope", 5), rope = s.add("rope", 3);
+  InferRequest request;
+  request.kind = OpKind::Split;
+  request.operands = {{{s.batch, s.hidden, s.seq}}};
+  request.along = s.hidden;
+  request.parts = {nope, rope};
+  Inferred out = inferShapes(request, s.dims);
+  REQUIRE(out.results.size() == 2);
+  CHECK(out.offsets == std::vector<std::int64_t>{0, 5});
+  CHECK(out.results[1].rule.dims == Dims{s.batch, rope, s.seq});
+  CHECK(rolesOf(out.results[1].rule.operands[0]) ==
+        std::vector<Role>{kMap, kWhole, kMap});
+
+  request = {};
+  request.kind = OpKind::Concat;
+  request.operands = {{{s.batch, s.heads, nope}}, {{s.batch, rope}}};
+  request.along = s.hidden;
+  out = inferShapes(request, s.dims);
+  REQUIRE(!out.error);
+  CHECK(out.results[0].rule.dims == Dims{s.batch, s.heads, s.hidden});
+  CHECK(out.offsets == std::vector<std::int64_t>{0, 5});
+  request.operands[1] = {{s.batch, s.ffn}};
+  REQUIRE(inferShapes(request, s.dims).error);
+}
+
+TEST_CASE("a sink has one logit a head") {
+  Shapes s;
+  OperandShape q{{s.batch, s.seq, s.heads, s.size}},
+      k{{s.batch, s.seq, s.kv, s.size}};
+  Inferred out = s.infer(OpKind::Attention, {q, k, k, {{s.heads}, true}});
+  REQUIRE(!out.error);
+  CHECK(rolesOf(out.results[0].rule.operands[3]) == std::vector<Role>{kMap});
+  CHECK(s.infer(OpKind::Attention, {q, k, k, {{s.kv}, true}}).error);
+}

@@ -152,7 +152,10 @@ struct Sizes {
                keyHeads = 2, headSize = 2, ffn = 12, vocab = 16;
   double dropout = 0; ///< gpt: attention, residual and embedding
   std::optional<std::int64_t> window;
-  bool tied = false; ///< gpt: the head is the embedding's table
+  bool sink = false;  ///< llama: a logit a head that attention may leave its
+                      ///< weight to
+  double softCap = 0; ///< llama: of attention's scores and of the logits
+  bool tied = false;  ///< gpt: the head is the embedding's table
 };
 
 namespace detail {
@@ -204,7 +207,11 @@ inline Model llamaLike(const Sizes &sizes = {}) {
       b.op(OpKind::Rope, "k",
            {b.matmul("wk", h, "wk", {n.hidden, n.keyHeads, n.headSize})});
   ValueId v = b.matmul("v", h, "wv", {n.hidden, n.keyHeads, n.headSize});
-  ValueId a = b.op(OpKind::Attention, "attention", {q, k, v}, causal);
+  std::vector<ValueId> operands = {q, k, v};
+  if (sizes.sink)
+    operands.push_back(b.weight("sink", {n.heads}));
+  causal.softCap = sizes.softCap;
+  ValueId a = b.op(OpKind::Attention, "attention", operands, causal);
   ValueId o = b.matmul("o", a, "wo", {n.heads, n.headSize, n.hidden});
   ValueId y = b.op(OpKind::Add, "y", {x, o});
   ValueId g = b.op(OpKind::RmsNorm, "g", {y, b.weight("norm2", {n.hidden})});
@@ -220,6 +227,10 @@ inline Model llamaLike(const Sizes &sizes = {}) {
   ValueId wanted = b.input(targets);
   ValueId f = b.op(OpKind::RmsNorm, "f", {last, b.weight("norm", {n.hidden})});
   ValueId logits = b.matmul("logits", f, "output", {n.hidden, n.vocab});
+  Attributes cap;
+  cap.softCap = sizes.softCap;
+  if (sizes.softCap > 0)
+    logits = b.op(OpKind::SoftCap, "capped", {logits}, cap);
   b.model.loss = b.op(OpKind::CrossEntropy, "loss", {logits, wanted});
   return std::move(b.model);
 }

@@ -218,3 +218,30 @@ TEST_CASE("work past 63 bits stays at the largest number") {
   Work work = workOfResult(model, model.bodies[BodyId(1)], "gate");
   CHECK(work.flops.value == std::numeric_limits<std::int64_t>::max());
 }
+
+TEST_CASE("attention_m2: packed documents see themselves only") {
+  Attributes attributes;
+  attributes.causal = true;
+  attributes.document = 16;
+  const std::int64_t heads = 2, size = 8;
+  Work packed = OneAttention(attributes).forward();
+  // Four triangles of 16 by 16; the full square stays the sequence's.
+  CHECK(packed.modelFlops.value == 4 * (64 * 16 / 2) * heads * size);
+  CHECK(packed.flops == packed.modelFlops);
+  CHECK(packed.modelFlopsFull.value == 4 * 64 * 64 * heads * size);
+  // A window wider than a document changes nothing.
+  attributes.window = 40;
+  CHECK(OneAttention(attributes).forward().modelFlops == packed.modelFlops);
+  // A narrower one counts inside it: 16 w - w^2 / 2 for each document.
+  attributes.window = 4;
+  CHECK(OneAttention(attributes).forward().modelFlops.value ==
+        4 * 4 * (16 * 4 - 8) * heads * size);
+}
+
+TEST_CASE("attention of keys and values that differ in size") {
+  Attributes attributes;
+  OneAttention one(attributes);
+  Work work = one.run({{1, 64, 2, 12}, {1, 64, 2, 12}, {1, 64, 2, 8}});
+  CHECK(work.modelFlops.value == 2 * 64 * 64 * 2 * (12 + 8));
+  CHECK(work.k == 10);
+}

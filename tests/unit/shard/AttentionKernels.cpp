@@ -36,7 +36,17 @@ public:
   bool counts(int query, int key) const {
     const ops::Attributes &a = call_.op->attributes;
     return (!a.causal || key <= query) &&
-           (!a.window || key > query - *a.window);
+           (!a.window || key > query - *a.window) &&
+           (!a.document || key / *a.document == query / *a.document);
+  }
+
+  double capped(double score) const {
+    double cap = call_.op->attributes.softCap;
+    return cap > 0 ? cap * std::tanh(score / cap) : score;
+  }
+  double capSlope(double score) const {
+    double cap = call_.op->attributes.softCap;
+    return cap > 0 ? 1 - (score / cap) * (score / cap) : 1;
   }
 
   /// S over all keys; masked ones far below.
@@ -46,7 +56,7 @@ public:
       double sum = 0;
       for (int d = 0; d < q_.whole[3]; ++d)
         sum += q_.get({b, p, i, d}) * k_.get({b, key, keyHead(i), d});
-      s.push_back(counts(p, key) ? sum * scale_ : -1e300);
+      s.push_back(counts(p, key) ? capped(sum * scale_) : -1e300);
     }
     return s;
   }
@@ -66,7 +76,9 @@ private:
   double scale_;
 };
 
-double logSum(const std::vector<double> &s) {
+double logSum(std::vector<double> s, const Tensor *sink, int head) {
+  if (sink)
+    s.push_back(sink->get({head}));
   double most = *std::max_element(s.begin(), s.end()), sum = 0;
   for (double each : s)
     sum += std::exp(each - most);
@@ -78,14 +90,15 @@ double logSum(const std::vector<double> &s) {
 void attention(const KernelCall &call) {
   const Tensor &q = *call.operands[0], &k = *call.operands[1],
                &v = *call.operands[2];
+  const Tensor *sink = call.operands.size() > 3 ? call.operands[3] : nullptr;
   Scores scores(call, q, k, v);
   auto probability = [&](int b, int p, int i, int key) {
     std::vector<double> s = scores.row(b, p, i);
-    return std::exp(s[static_cast<std::size_t>(key)] - logSum(s));
+    return std::exp(s[static_cast<std::size_t>(key)] - logSum(s, sink, i));
   };
   call.results[0]->forEach([&](const std::vector<int> &at, double &out) {
     std::vector<double> s = scores.row(at[0], at[1], at[2]);
-    double lse = logSum(s);
+    double lse = logSum(s, sink, at[2]);
     for (int key = 0; key < scores.keys(); ++key)
       out += std::exp(s[static_cast<std::size_t>(key)] - lse) *
              scores.kept(at[0], at[1], at[2], key) *
@@ -93,7 +106,7 @@ void attention(const KernelCall &call) {
   });
   if (!call.op->attributes.unfused) {
     call.results[1]->forEach([&](const std::vector<int> &at, double &out) {
-      out = logSum(scores.row(at[0], at[2], at[1]));
+      out = logSum(scores.row(at[0], at[2], at[1]), sink, at[1]);
     });
     return;
   }
@@ -156,7 +169,8 @@ private:
         along += dout_.get({b, p, i, e}) * call_.operands[4]->get({b, p, i, e});
     }
     for (std::size_t key = 0; key < prob.size(); ++key)
-      row.ds.push_back(prob[key] * (dp[key] - along));
+      row.ds.push_back(prob[key] * (dp[key] - along) *
+                       scores_.capSlope(s[key] < -1e299 ? 0 : s[key]));
     return row;
   }
 
@@ -188,5 +202,28 @@ private:
 } // namespace
 
 void attentionGrad(const KernelCall &call) { AttentionGradient(call).run(); }
+
+/// Over what this rank holds of batch and positions.
+void sinkGrad(const KernelCall &call) {
+  Tensor dout = *call.operands[0];
+  const Tensor &sink = *call.operands[1], &out = *call.operands[2],
+               &statistic = *call.operands[3];
+  Tensor &dsink = *call.results[0];
+  for (int b : dout.places[0])
+    for (int p : dout.places[1])
+      for (int i : dout.places[2]) {
+        double along = 0, share = 0;
+        for (int e = 0; e < dout.whole[3]; ++e)
+          along += dout.get({b, p, i, e}) * out.get({b, p, i, e});
+        if (call.op->attributes.unfused) {
+          share = 1;
+          for (int key = 0; key < statistic.whole[3]; ++key)
+            share -= statistic.get({b, i, p, key});
+        } else
+          share = std::exp(sink.get({i}) - statistic.get({b, i, p}));
+        if (long offset = dsink.find({i}); offset >= 0)
+          dsink.data[static_cast<std::size_t>(offset)] -= share * along;
+      }
+}
 
 } // namespace planc::oracle

@@ -7,6 +7,7 @@ namespace planc::oracle {
 
 void attention(const KernelCall &call);
 void attentionGrad(const KernelCall &call);
+void sinkGrad(const KernelCall &call);
 
 /// 1 where dropout keeps the element: a function of the operator and the
 /// element's place in the whole tensor.

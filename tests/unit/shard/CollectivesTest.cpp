@@ -176,6 +176,73 @@ TEST_CASE("head and loss over the vocabulary: three small all-reduces") {
   }
 }
 
+namespace {
+
+void setContext(sema::Plan &plan, const std::string &axis,
+                sema::ContextMethod method) {
+  plan.context.resize(plan.mesh.axes.size());
+  plan.context[axisOf(plan, axis)].method = method;
+}
+
+} // namespace
+
+TEST_CASE("ulysses: four all-to-alls each way") {
+  Case c(ops::tiny::llamaLike(sizes()), {{"c", 4, {"seq"}}});
+  setContext(c.plan, "c", sema::ContextMethod::Ulysses);
+  c.run();
+  const shard::ShardedBody &layer = c.body("decoder");
+  CHECK(counts(layer.forward) == Counts{0, 0, 0, 4});
+  CHECK(counts(layer.backward) == Counts{0, 0, 0, 4});
+  // What one rank holds of q [4, 2, 8, 2] and of k and v, half of that.
+  CHECK(bytesOf(layer.forward) == Sizes{256, 128, 128, 256});
+  CHECK(bytesOf(layer.backward) == Sizes{256, 256, 128, 128});
+  for (const std::vector<Step> *pass : {&layer.forward, &layer.backward})
+    for (const Step &step : collectives(*pass, StepKind::AllToAll))
+      CHECK(step.communication == CommunicationKind::Context);
+  // Weights lie whole on the axis: no list has their heads.
+  CHECK(c.weight("decoder.wq").sizes == Sizes{16, 8, 2});
+  CHECK(c.weight("decoder.wq").partial == c.axes({"c"}));
+}
+
+TEST_CASE("ulysses borrows what tensor parallelism leaves of the heads") {
+  Case c(ops::tiny::llamaLike(sizes()), {{"c", 2, {"seq"}}, {"t", 4, kTensor}});
+  setContext(c.plan, "c", sema::ContextMethod::Ulysses);
+  c.run();
+  const shard::ShardedBody &layer = c.body("decoder");
+  // One key head is left a rank of t: two ranks of c hold it both. Keys and
+  // values are made whole along the sequence instead, and cut at once.
+  CHECK(counts(layer.forward) == Counts{2, 2, 0, 2});
+  for (const Step &step : layer.forward)
+    if (step.kind == StepKind::Compute &&
+        c.graph.bodies[ops::BodyId(1)].forward.forward[step.op].kind ==
+            ops::OpKind::Attention)
+      CHECK(layer.values[step.operands[0]].sizes == Sizes{4, 8, 1, 2});
+}
+
+TEST_CASE("a ring moves the bytes of the gather, in steps") {
+  Case gather(ops::tiny::llamaLike(sizes()), {{"c", 2, {"seq"}}});
+  gather.run();
+  Case ring(ops::tiny::llamaLike(sizes()), {{"c", 2, {"seq"}}});
+  setContext(ring.plan, "c", sema::ContextMethod::Ring);
+  ring.run();
+  for (bool forward : {true, false}) {
+    auto passOf = [&](const Case &c) {
+      const shard::ShardedBody &layer = c.body("decoder");
+      return forward ? layer.forward : layer.backward;
+    };
+    CHECK(counts(passOf(ring)) == counts(passOf(gather)));
+    CHECK(bytesOf(passOf(ring)) == bytesOf(passOf(gather)));
+    for (const Step &step : passOf(ring))
+      CHECK((step.ring == shard::RingSteps::Serial) ==
+            (step.communication == CommunicationKind::Context));
+  }
+  ring.plan.overlap.context = true;
+  ring.run();
+  CHECK(
+      collectives(ring.body("decoder").forward, StepKind::AllGather)[0].ring ==
+      shard::RingSteps::Overlapped);
+}
+
 TEST_CASE("data parallel with the sequence over another axis") {
   Case c(ops::tiny::llamaLike(sizes()),
          {{"d", 2, {"batch"}}, {"c", 2, {"seq"}}});

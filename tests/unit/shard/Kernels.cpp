@@ -483,6 +483,7 @@ using Values = std::vector<double>;
 } // namespace
 
 void runKernel(const KernelCall &call) {
+  const double cap = call.op->attributes.softCap;
   const double keptScale = 1 / (1 - call.op->attributes.dropout);
   switch (call.op->kind) {
   case OpKind::MatMul:
@@ -499,6 +500,16 @@ void runKernel(const KernelCall &call) {
     return attention(call);
   case OpKind::AttentionGrad:
     return attentionGrad(call);
+  case OpKind::SinkGrad:
+    return sinkGrad(call);
+  case OpKind::SoftCap:
+    return pointwise(
+        call, [&](const Values &v) { return cap * std::tanh(v[0] / cap); });
+  case OpKind::SoftCapGrad:
+    return pointwise(call, [&](const Values &v) {
+      double t = std::tanh(v[1] / cap);
+      return v[0] * (1 - t * t);
+    });
   case OpKind::Rope:
     return rope(call, 1);
   case OpKind::RopeGrad:

@@ -28,10 +28,14 @@ public:
     while (!isLegal(out.graph));
     out.plan = planOf(out.graph, axes_);
     shardState(out.plan);
+    chooseContext(out);
     for (const AxisSpec &axis : axes_) {
       out.text += axis.name + "=" + std::to_string(axis.size) + ":";
       for (const std::string &word : axis.list)
         out.text += " " + word;
+      sema::AxisId id = axisOf(out.plan, axis.name);
+      constexpr const char *kMethods[] = {"", " ring", " ulysses"};
+      out.text += kMethods[static_cast<int>(out.plan.context[id].method)];
       out.text += "; ";
     }
     return out;
@@ -60,8 +64,11 @@ private:
       sizes.window = 3;
     std::uint32_t which = below(4);
     sizes.keyHeads = which == 0 ? 4 : oneOf<std::int64_t>({1, 2, 2, 4});
-    if (which == 1)
+    if (which == 1) {
+      sizes.sink = chance(40);
+      sizes.softCap = chance(40) ? 2.5 : 0;
       return ops::tiny::llamaLike(sizes);
+    }
     if (which == 2)
       return OddModel(sizes).build();
     if (which == 3)
@@ -77,7 +84,11 @@ private:
     if (chance(25))
       out.attention = graph::GraphOptions::AttentionKernel::Unfused;
     if (chance(25))
-      out.elementwise = out.norm = out.loss = Fusion::Unfused;
+      out.elementwise = out.norm = Fusion::Unfused;
+    using Loss = graph::GraphOptions::Loss;
+    out.loss = oneOf<Loss>({Loss::Fused, Loss::Eager, Loss::Linear});
+    if (chance(20))
+      out.document = 3;
     return out;
   }
 
@@ -141,6 +152,52 @@ private:
       }
     }
     return true;
+  }
+
+  /// How attention works over the axes that cut its sequence; ulysses where
+  /// there are heads to borrow.
+  void chooseContext(RandomCase &out) {
+    out.plan.context.resize(out.plan.mesh.axes.size());
+    out.plan.overlap.context = chance(50);
+    std::vector<std::int64_t> left;
+    for (const char *name : {"heads", "kv_heads"})
+      left.push_back(leftOf(out.graph, name));
+    for (const AxisSpec &axis : axes_) {
+      if (!cutsSequence(axis) || chance(30))
+        continue;
+      sema::ContextAxis &context =
+          out.plan.context[axisOf(out.plan, axis.name)];
+      context.method = sema::ContextMethod::Ring;
+      bool keysFit = left[1] % axis.size == 0 || axis.size % left[1] == 0;
+      if (left[0] % axis.size != 0 || !keysFit || chance(40))
+        continue;
+      context.method = sema::ContextMethod::Ulysses;
+      left[0] /= axis.size;
+      left[1] = left[1] % axis.size == 0 ? left[1] / axis.size : 1;
+    }
+  }
+
+  /// The first of the list that queries have.
+  static bool cutsSequence(const AxisSpec &axis) {
+    for (const std::string &word : axis.list)
+      for (const char *of : {"batch", "seq", "heads", "head_size", "qk_size"})
+        if (word == of)
+          return word == "seq";
+    return false;
+  }
+
+  /// What the axes leave of a dimension; of `kv_heads`, if there is none, what
+  /// they leave of `heads`.
+  std::int64_t leftOf(const graph::OpGraph &graph, std::string name) const {
+    auto has = [&](const ops::Dim &dim) { return dim.name == name; };
+    const auto &dims = graph.model.dims;
+    if (std::none_of(dims.begin(), dims.end(), has))
+      name = "heads";
+    std::int64_t left = std::find_if(dims.begin(), dims.end(), has)->size;
+    for (const AxisSpec &axis : axes_)
+      if (std::count(axis.list.begin(), axis.list.end(), name))
+        left = left % axis.size == 0 ? left / axis.size : 1;
+    return left;
   }
 
   void shardState(sema::Plan &plan) {

@@ -9,8 +9,18 @@ using shard::AxisId;
 using shard::Step;
 using shard::StepKind;
 
+namespace {
+
+bool isUlysses(const sema::Plan &plan, AxisId axis) {
+  return plan.context.contains(axis) &&
+         plan.context[axis].method == sema::ContextMethod::Ulysses;
+}
+
+} // namespace
+
 Splits::Splits(const graph::OpGraph &graph, const sema::Plan &plan)
     : graph_(graph), plan_(plan), factors_(graph.model.dims.size()) {
+  std::vector<std::int64_t> allLeft;
   for (AxisId axis : plan.mesh.axes.ids())
     rankCount_ *= static_cast<int>(plan.mesh.axes[axis].size);
   for (ops::DimId dim : graph.model.dims.ids()) {
@@ -24,9 +34,42 @@ Splits::Splits(const graph::OpGraph &graph, const sema::Plan &plan)
         continue;
       std::int64_t size = plan.mesh.axes[axis].size;
       std::int64_t parts = left % size == 0 ? size : left;
-      factors_[dim.index()].push_back({axis, static_cast<int>(parts)});
       left /= parts;
+      // Causal balance, which no operator may notice.
+      bool isBalanced =
+          dim == graph.model.seq && left % 2 == 0 && !isUlysses(plan, axis);
+      factors_[dim.index()].push_back(
+          {axis, static_cast<int>(parts), isBalanced});
     }
+    allLeft.push_back(left);
+  }
+  borrowHeads(allLeft);
+}
+
+/// Axes that only borrow heads come last.
+void Splits::borrowHeads(std::vector<std::int64_t> &left) {
+  for (AxisId axis : plan_.mesh.axes.ids()) {
+    if (!isUlysses(plan_, axis))
+      continue;
+    std::vector<ops::DimId> done;
+    for (const graph::Body &body : graph_.bodies)
+      for (const ops::Op &op : body.forward.forward)
+        for (std::size_t i = 0; i < 2 && op.kind == ops::OpKind::Attention;
+             ++i) {
+          ops::DimId dim = body.forward.values[op.operands[i]].dims[2];
+          const std::vector<Factor> &known = factors_[dim.index()];
+          bool isListed = std::any_of(
+              known.begin(), known.end(),
+              [&](const Factor &factor) { return factor.axis == axis; });
+          if (isListed || std::count(done.begin(), done.end(), dim))
+            continue;
+          done.push_back(dim);
+          std::int64_t size = plan_.mesh.axes[axis].size;
+          std::int64_t parts =
+              left[dim.index()] % size == 0 ? size : left[dim.index()];
+          left[dim.index()] /= parts;
+          factors_[dim.index()].push_back({axis, static_cast<int>(parts)});
+        }
   }
 }
 
@@ -48,7 +91,12 @@ Places Splits::placesOf(ops::DimId dim, const shard::Layout &layout,
     for (const Factor &factor : factors_[dim.index()]) {
       block /= factor.parts;
       int part = rest / block;
-      rest %= block;
+      if (factor.isBalanced) {
+        int half = block / 2, piece = rest / half;
+        part = std::min(piece, 2 * factor.parts - 1 - piece);
+        rest = rest % half + (piece < factor.parts ? 0 : half);
+      } else
+        rest %= block;
       int axisSize = static_cast<int>(plan_.mesh.axes[factor.axis].size);
       int mine = coordinate(rank, factor.axis) / (axisSize / factor.parts);
       if (layout.cut[factor.axis.index()] == dim)

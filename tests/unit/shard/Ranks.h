@@ -22,7 +22,10 @@ private:
   struct Factor {
     shard::AxisId axis;
     int parts = 1;
+    /// The holder of part r has pieces r and 2n - 1 - r of 2n.
+    bool isBalanced = false;
   };
+  void borrowHeads(std::vector<std::int64_t> &left);
   Places placesOf(ops::DimId dim, const shard::Layout &layout, int rank) const;
 
   const graph::OpGraph &graph_;

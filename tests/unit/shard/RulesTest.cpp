@@ -28,7 +28,7 @@ struct Split {
     k = graph.model.dims.add({"k", "", 2, {}});
     plan = planOf(graph, axes);
   }
-  shard::Homes homes() const { return {graph.model.dims, plan}; }
+  shard::Homes homes() const { return {graph, plan}; }
 };
 
 std::vector<StepKind> kindsOf(const std::vector<Move> &moves) {
