@@ -272,7 +272,7 @@ def check_every_schedule_does_the_same_work(tool):
              for schedule in SCHEDULES}
     work = [report["mfu"]["exact"] * report["step_time_s"]
             for report in found.values()]
-    expect(all(close(one, work[0], 1e-9) for one in work), work)
+    expect(all(close(one, work[0], 1e-4) for one in work), work)
     expect(bubble_of(found["ZBH1"]) < bubble_of(found["1F1B"]))
 
     def most(schedule, part):
