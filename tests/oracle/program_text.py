@@ -11,9 +11,15 @@ import tempfile
 def main():
     planc, planc_opt, *files = sys.argv[1:]
     wrong = 0
-    for path in files:
-        text = subprocess.run([planc, "emit", path, "--stage=program"],
-                              check=True, capture_output=True).stdout
+    plans = [(path, []) for path in files]
+    # Passes in two, and two at once.
+    plans += [(path, ["--plan", plan]) for path in files
+              if os.path.basename(path) == "schedules.plan"
+              for plan in ("dual_pipe", "zb_v", "own")]
+    for path, options in plans:
+        text = subprocess.run([planc, "emit", path, "--stage=program",
+                               *options], check=True,
+                              capture_output=True).stdout
         with tempfile.TemporaryDirectory() as folder:
             name = os.path.join(folder, "a.prog")
             with open(name, "wb") as out:
@@ -23,7 +29,8 @@ def main():
         lines = text.count(b"\n")
         if text != again or lines < 100:
             wrong += 1
-        print(f"{path}: {lines} lines,", "same" if text == again else "another")
+        print(f"{path}: {lines} lines,", *options,
+              "same" if text == again else "another")
     return 1 if wrong or not files else 0
 
 
