@@ -38,7 +38,7 @@ report::Planned plannedOf(const Compilation &c) {
   planned.sequenceLength = plan.batch.sequenceLength;
   planned.microBatches = plan.batch.microBatches;
   planned.parameters = ops::parameterCount(module.model);
-  planned.activeParameters = planned.parameters;
+  planned.activeParameters = ops::activeParameterCount(module.model);
   return planned;
 }
 
@@ -48,7 +48,7 @@ report::ModelFlops modelFlopsOf(const Compilation &c) {
   report::ModelFlops flops;
   flops.exact = micro.exact * batch.microBatches;
   flops.full = micro.full * batch.microBatches;
-  flops.sixNd = Int128(6) * ops::parameterCount(c.module->model) *
+  flops.sixNd = Int128(6) * ops::activeParameterCount(c.module->model) *
                 batch.sequences * batch.sequenceLength;
   return flops;
 }

@@ -238,6 +238,8 @@ std::vector<ValueId> Backward::giveResults(const ops::GradientOp &plan,
     between.name = freshName(between.name + " step");
     between.kind = ValueKind::Gradient;
     between.dims = plan.rules[0].dims;
+    if (!ops::contains(between.dims, between.route.experts))
+      between.route = ops::Route();
     results.push_back(body_.forward.values.add(std::move(between)));
   }
   return results;

@@ -16,14 +16,10 @@ program::Work workOfWhole(const OpGraph &graph, const ops::Body &body,
       out.push_back(graph.model.dims[dim].size);
     return out;
   };
-  for (ops::ValueId value : op.operands) {
-    request.shapes.operands.push_back(sizes(value));
-    request.operandPrecisions.push_back(body.values[value].precision);
-  }
-  for (ops::ValueId value : op.results) {
-    request.shapes.results.push_back(sizes(value));
-    request.resultPrecisions.push_back(body.values[value].precision);
-  }
+  for (ops::ValueId value : op.operands)
+    request.addOperand(body.values[value], sizes(value));
+  for (ops::ValueId value : op.results)
+    request.addResult(body.values[value], sizes(value));
   return ops::workOf(request);
 }
 

@@ -165,7 +165,7 @@ void BodyCheck::checkRules(const ops::Op &op) {
           found.insert(dim.as);
       }
     for (ops::DimId dim : rule.dims)
-      if (!found.count(dim) && !gathers)
+      if (!found.count(dim) && !gathers && dim != rule.made)
         fault("G4", fmt::format("{} gives `{}` out of nothing", text(op),
                                 fullName(graph_.model.dims[dim])));
   }

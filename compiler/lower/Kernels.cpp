@@ -1,6 +1,6 @@
 #include "compiler/lower/Kernels.h"
 
-#include "runtime/base/Checked.h"
+#include "compiler/shard/Homes.h"
 
 #include <algorithm>
 #include <map>
@@ -166,12 +166,10 @@ Bytes heldBytes(const shard::ShardedGraph &graph, ops::BodyId body,
 Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,
               ShardedValueId id) {
   const shard::ShardedValue &value = graph.bodies[body].values[id];
-  std::int64_t elements = 1;
-  for (std::int64_t size : value.sizes)
-    elements *= size;
-  Precision precision =
-      graph.graph->bodies[body].forward.values[value.source].precision;
-  return Bytes(elements * planc::bytesOf(precision));
+  const ops::Value &source =
+      graph.graph->bodies[body].forward.values[value.source];
+  return shard::bytesOf(shard::heldElements(source, value.sizes),
+                        source.precision);
 }
 
 Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,

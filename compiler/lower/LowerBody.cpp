@@ -31,6 +31,8 @@ Stream streamOf(program::CommunicationKind kind) {
     return Stream::Gradients;
   case program::CommunicationKind::Parameters:
     return Stream::Parameters;
+  case program::CommunicationKind::Experts:
+    return Stream::Experts;
   default:
     return Stream::Tensor;
   }
@@ -141,6 +143,13 @@ private:
     return forward ? body_.forward.forward[step.op] : body_.backward[step.op];
   }
 
+  const ops::Value &sourceOf(ShardedValueId id) const {
+    return body_.forward.values[sharded_.values[id].source];
+  }
+  bool isRouted(ShardedValueId id) const {
+    return sourceOf(id).route.isRouted();
+  }
+
   void alias(const Step &step) {
     if (step.operands.empty() || step.results.empty())
       return;
@@ -181,7 +190,9 @@ private:
     Instruction instruction;
     switch (ops::classOf(opOf(*last.step).kind)) {
     case ops::OpClass::Contraction:
-      instruction.kind = InstructionKind::MatMul;
+      instruction.kind = isRouted(last.step->results[0])
+                             ? InstructionKind::GroupedMatMul
+                             : InstructionKind::MatMul;
       break;
     case ops::OpClass::Attention:
       instruction.kind = opOf(*last.step).kind == ops::OpKind::Attention
@@ -210,6 +221,11 @@ private:
     instruction.message.bytes = step.bytes;
     instruction.message.kind = step.communication;
     setGroup(instruction.message, step);
+    if (step.communication == program::CommunicationKind::Experts) {
+      const ops::Route &route = sourceOf(step.operands[0]).route;
+      instruction.message.copies = route.topK;
+      instruction.message.nodes = route.nodes;
+    }
     instruction.name = step.name;
     instruction.origin = step.origin;
     instruction.clause = step.clause;

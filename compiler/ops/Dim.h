@@ -18,7 +18,11 @@ struct Dim {
   std::string name;
   std::string scope;
   std::int64_t size = 0; ///< of the whole model, before any cut
-  OriginId origin;
+  OriginId origin{};
+  /// Valid: this dimension counts the same things as another (the choices of a
+  /// router and its experts). No axis lists it; where a value is cut along it,
+  /// it is cut as the other is.
+  DimId splitAs{};
 };
 using DimTable = Table<DimId, Dim>;
 

@@ -158,7 +158,7 @@ Inferred Inference::user() const {
   return give(std::move(rule));
 }
 
-Inferred Inference::run() {
+Inferred Inference::infer() {
   switch (request_.kind) {
   case OpKind::MatMul:
     return matMul();
@@ -192,6 +192,21 @@ Inferred Inference::run() {
     return concat();
   case OpKind::User:
     return user();
+  case OpKind::Router:
+    return router();
+  case OpKind::RouterBias:
+    return routerBias();
+  case OpKind::TopK:
+    return topK();
+  case OpKind::Dispatch:
+    return dispatch();
+  case OpKind::Combine:
+    return combine();
+  case OpKind::RouterBiasGrad:
+  case OpKind::TopKGrad:
+  case OpKind::DispatchGrad:
+  case OpKind::CombineGrad:
+  case OpKind::CombineWeightGrad:
   case OpKind::EmbedGrad:
   case OpKind::AttentionGrad:
   case OpKind::SinkGrad:
@@ -216,6 +231,18 @@ Inferred Inference::run() {
               fmt::format("`{}` is not an operator of the forward",
                           toString(request_.kind)));
 }
+
+/// What is made of routed rows has those rows.
+Inferred Inference::routed(Inferred inferred) const {
+  for (InferredResult &result : inferred.results)
+    for (const OperandShape &operand : request_.operands)
+      if (operand.route.isRouted() &&
+          contains(result.rule.dims, operand.route.experts))
+        result.route = operand.route;
+  return inferred;
+}
+
+Inferred Inference::run() { return routed(infer()); }
 
 Inferred inferShapes(const InferRequest &request, DimTable &dims) {
   return Inference(request, dims).run();

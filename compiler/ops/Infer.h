@@ -13,6 +13,7 @@ struct OperandShape {
   Dims dims;
   bool isWeight = false;
   std::int64_t batchDims = 0; ///< weight: dimensions before the bar
+  Route route{};
 };
 
 /// Why operands do not fit an operator; `operand` and `dim` say where.
@@ -34,6 +35,7 @@ struct InferredResult {
   Precision precision = Precision::Bf16; ///< Statistic, mask
   bool fixedPrecision = false;           ///< else the compute precision
   ResultRule rule;
+  Route route{};
 };
 
 struct Inferred {

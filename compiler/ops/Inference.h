@@ -1,6 +1,7 @@
 // The class behind inferShapes: one method a family of operators. Infer.cpp has
 // what is common and the elementwise and row operators, InferProducts.cpp the
-// products, lookups and attention, InferParts.cpp what cuts and joins tensors.
+// products, lookups and attention, InferParts.cpp what cuts and joins tensors,
+// InferExperts.cpp what routes tokens.
 #pragma once
 
 #include "compiler/ops/Infer.h"
@@ -18,6 +19,7 @@ public:
   Inferred run();
 
 private:
+  Inferred infer();
   const Dims &dimsOf(std::size_t operand) const {
     return request_.operands[operand].dims;
   }
@@ -46,6 +48,13 @@ private:
   Inferred broadcast() const;
   Inferred crossEntropy() const;
   Inferred user() const;
+  Inferred router();
+  Inferred routerBias() const;
+  Inferred topK() const;
+  Inferred dispatch() const;
+  Inferred combine() const;
+  DimId choicesOf(DimId experts);
+  Inferred routed(Inferred inferred) const;
 
   const InferRequest &request_;
   DimTable &dims_;

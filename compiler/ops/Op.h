@@ -50,6 +50,45 @@ struct Weight {
   OriginId origin;
 };
 
+/// How tokens are shared out over experts. A tensor [experts, batch, seq, …] is
+/// written down as if every expert had every token; of those rows a router
+/// chooses `topK` a token.
+struct Route {
+  DimId experts, choices;
+  std::int64_t count = 0; ///< of experts
+  std::int64_t topK = 0;  ///< 0: not routed, every row is there
+  /// Rows of the busiest rank over the mean, in millionths; counts where the
+  /// experts are cut.
+  std::int64_t imbalance = 1'000'000;
+  /// Rows that each expert has room for over the mean, in millionths: buffers
+  /// are padded to it and what does not fit is dropped. 0: no bound.
+  std::int64_t capacity = 0;
+  /// A token goes to experts of so many nodes at most and travels to each once;
+  /// 0: every copy travels by itself.
+  std::int64_t nodes = 0;
+
+  bool isRouted() const { return topK > 0; }
+  bool operator==(const Route &) const = default;
+};
+
+/// The share of a tensor's elements that are there: `of` in `in`.
+struct Share {
+  std::int64_t of = 1, in = 1;
+
+  bool isWhole() const { return of == in; }
+  /// Rounded up; the largest number where it does not fit.
+  std::int64_t take(Int128 elements) const;
+};
+
+/// The share on average, as the model defines it: topK in count.
+Share askedShare(const Route &route);
+
+/// The share that the busiest rank holds of a tensor of `dims`, `sizes` on one
+/// rank: with padding to the capacity, or with the imbalance where the experts
+/// are cut.
+Share heldShare(const Route &route, const Dims &dims,
+                const std::vector<std::int64_t> &sizes);
+
 enum class ValueKind : std::uint8_t {
   Activation,
   Weight,
@@ -72,6 +111,7 @@ struct Value {
   std::int64_t chunkWidth = 0;
   WeightId weight; ///< Weight, WeightGradient
   OriginId origin;
+  Route route{}; ///< of what was dispatched to experts
 };
 
 /// What an operator does with one dimension of one operand, for one of its
@@ -84,7 +124,10 @@ enum class Role : std::uint8_t {
 struct DimUse {
   DimId dim;
   Role role = Role::Map;
-  DimId as; ///< Map: the result's dimension (kv_heads → heads, else itself)
+  /// Map: the result's dimension (kv_heads → heads, else itself). Contract: the
+  /// dimension of another operand that it is summed with, where the names
+  /// differ. Gather: the result's dimension that is made of it, if any.
+  DimId as;
 };
 struct OperandUse {
   std::vector<DimUse> dims; ///< in the order of the operand's dimensions
@@ -101,6 +144,10 @@ struct ResultRule {
   /// fp32. The rules of one operator agree: these all-reduces give all its
   /// results.
   std::int32_t statistics = 0;
+  /// A dimension that no operand has and the operator makes (a dispatch's
+  /// experts). On an axis where it is the result's home, the operator works as
+  /// operand 0 lies, and the result is brought home after.
+  DimId made{};
 };
 
 struct Attributes {
@@ -113,6 +160,7 @@ struct Attributes {
   /// where each operand begins along the one that is made.
   std::vector<std::int64_t> offsets;
   UserOpId userOp;
+  Route route{}; ///< a router's choice, dispatch and combine
   /// Set by compiler/graph. `unfused`: attention, norms and the loss as
   /// separate launches that pass their intermediates through memory. `compute`:
   /// the format a matrix product runs in, where its operands are held in a
@@ -215,5 +263,7 @@ struct Model {
 
 /// Elements of all weights, every instance counted.
 std::int64_t parameterCount(const Model &model);
+/// Those that one token meets: of experts' weights the share it is routed to.
+std::int64_t activeParameterCount(const Model &model);
 
 } // namespace planc::ops

@@ -16,6 +16,19 @@ inline DimUse mappedAs(DimId dim, DimId as) { return {dim, Role::Map, as}; }
 inline DimUse contracted(DimId dim) { return {dim, Role::Contract, {}}; }
 inline DimUse gathered(DimId dim) { return {dim, Role::Gather, {}}; }
 
+/// Summed together with `with`, which another operand has.
+inline DimUse contractedWith(DimId dim, DimId with) {
+  return {dim, Role::Contract, with};
+}
+/// Needed whole, and the result's `as` is made of it.
+inline DimUse gatheredAs(DimId dim, DimId as) {
+  return {dim, Role::Gather, as};
+}
+/// Under which name a contracted dimension is summed.
+inline DimId sumName(const DimUse &use) {
+  return use.as.isValid() ? use.as : use.dim;
+}
+
 /// Every dimension is the result's.
 OperandUse mapAll(const Dims &dims);
 

@@ -38,6 +38,14 @@ private:
   }
   std::int64_t elements(std::size_t operand) const;
   std::int64_t resultElements(std::size_t result) const;
+  Fill operandFill(std::size_t i) const {
+    const std::vector<Fill> &fills = request_.operandFills;
+    return i < fills.size() ? fills[i] : Fill{};
+  }
+  Fill resultFill(std::size_t i) const {
+    const std::vector<Fill> &fills = request_.resultFills;
+    return i < fills.size() ? fills[i] : Fill{};
+  }
   std::int64_t widthOf(std::size_t operand) const {
     return bytesOf(request_.operandPrecisions[operand]);
   }
@@ -65,6 +73,7 @@ private:
   void inChunks();
   void accumulation();
   void user();
+  Share userRows() const;
   std::optional<std::int64_t> localSize(DimId dim) const;
   double evaluate(const std::vector<Term> &terms) const;
 
@@ -79,14 +88,14 @@ std::int64_t Counting::elements(std::size_t operand) const {
   std::int64_t product = 1;
   for (std::size_t i = 0; i < count && i < sizes(operand).size(); ++i)
     product = times(product, sizes(operand)[i]);
-  return product;
+  return operandFill(operand).held.take(product);
 }
 
 std::int64_t Counting::resultElements(std::size_t result) const {
   std::int64_t product = 1;
   for (std::int64_t size : request_.shapes.results[result])
     product = times(product, size);
-  return product;
+  return resultFill(result).held.take(product);
 }
 
 void Counting::readOperands() {
@@ -103,6 +112,8 @@ void Counting::writeResults() {
 }
 
 /// m: only the first factor has it; n: only the second; batch: both; k: summed.
+/// Routed rows are m where the result has them (a product of every expert with
+/// its tokens), else k (the gradient of the experts' weights).
 void Counting::product() {
   const OperandUse &a = op_.rules[0].operands[0];
   const OperandUse &b = op_.rules[0].operands[1];
@@ -126,14 +137,20 @@ void Counting::product() {
     into = times(into, sizes(0)[i]);
   }
   for (std::size_t i = 0; i < b.dims.size(); ++i)
-    if (b.dims[i].role == Role::Map && !isBatch(b.dims[i].as))
+    if (b.dims[i].role != Role::Contract && !isBatch(b.dims[i].as))
       n = times(n, sizes(1)[i]);
+  // As if every expert had every token, this may be past 63 bits.
+  const Int128 all = static_cast<Int128>(2) * batch * n * m * k;
+  const bool isSummed = resultFill(0).asked.isWhole();
+  const Fill rows = isSummed ? operandFill(0) : resultFill(0);
+  std::int64_t &routed = isSummed ? k : m;
+  routed = rows.held.take(routed);
   work_.batch = batch;
   work_.m = m;
   work_.n = n;
   work_.k = k;
-  std::int64_t flops = times(times(times(times(2, batch), m), n), k);
-  work_.flops = work_.modelFlops = work_.modelFlopsFull = Flops(flops);
+  work_.flops = Flops(rows.held.take(all));
+  work_.modelFlops = work_.modelFlopsFull = Flops(rows.asked.take(all));
   readOperands();
   writeResults();
 }
@@ -285,6 +302,14 @@ double Counting::evaluate(const std::vector<Term> &terms) const {
   return sum;
 }
 
+/// Formulas are in whole sizes, and straight in the number of rows.
+Share Counting::userRows() const {
+  for (std::size_t i = 0; i < request_.operandFills.size(); ++i)
+    if (!operandFill(i).asked.isWhole())
+      return operandFill(i).held;
+  return {};
+}
+
 void Counting::user() {
   const UserOp &op = request_.model->userOps[op_.attributes.userOp];
   double scale = op_.kind == OpKind::UserGrad ? op.backward : 1.0;
@@ -292,13 +317,14 @@ void Counting::user() {
     return value >= 9.2e18 ? kMost
                            : static_cast<std::int64_t>(std::max(value, 0.0));
   };
-  work_.flops = Flops(whole(evaluate(op.flops) * scale));
+  const Share rows = userRows();
+  work_.flops = Flops(rows.take(whole(evaluate(op.flops) * scale)));
   if (op.bytes.empty()) {
     readOperands();
     writeResults();
     return;
   }
-  std::int64_t bytes = whole(evaluate(op.bytes) * scale);
+  std::int64_t bytes = rows.take(whole(evaluate(op.bytes) * scale));
   writeResults();
   work_.bytesWritten.value = std::min(work_.bytesWritten.value, bytes);
   work_.bytesRead = Bytes(bytes) - work_.bytesWritten;
@@ -308,7 +334,7 @@ Work Counting::run() {
   work_.precision = op_.attributes.compute.value_or(
       request_.operandPrecisions.empty() ? Precision::Bf16
                                          : request_.operandPrecisions[0]);
-  if (op_.kind == OpKind::MatMul) {
+  if (op_.kind == OpKind::MatMul || op_.kind == OpKind::Router) {
     product();
     if (op_.attributes.chunkWidth > 0)
       inChunks();
@@ -346,6 +372,24 @@ Work Counting::run() {
 }
 
 } // namespace
+
+Fill fillOf(const Value &value, const std::vector<std::int64_t> &sizes) {
+  return {heldShare(value.route, value.dims, sizes), askedShare(value.route)};
+}
+
+void WorkRequest::addOperand(const Value &value,
+                             std::vector<std::int64_t> sizes) {
+  operandFills.push_back(fillOf(value, sizes));
+  operandPrecisions.push_back(value.precision);
+  shapes.operands.push_back(std::move(sizes));
+}
+
+void WorkRequest::addResult(const Value &value,
+                            std::vector<std::int64_t> sizes) {
+  resultFills.push_back(fillOf(value, sizes));
+  resultPrecisions.push_back(value.precision);
+  shapes.results.push_back(std::move(sizes));
+}
 
 Work workOf(const WorkRequest &request) { return Counting(request).run(); }
 

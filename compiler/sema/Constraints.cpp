@@ -142,6 +142,8 @@ bool Constraints::checkUnknown(const ListedDim &listed) {
   std::vector<std::string_view> names;
   std::set<std::string> shown;
   for (const ops::Dim &dim : model_.dims) {
+    if (dim.splitAs.isValid())
+      continue; // no axis lists it
     names.push_back(dim.name);
     shown.insert(dim.name);
   }
@@ -450,11 +452,20 @@ bool Constraints::checkSizes() {
   for (const ops::Body &body : model_.bodies)
     for (const ops::Op &op : body.forward) {
       std::set<ops::DimId> dims;
+      ops::Route route;
       for (const auto *list : {&op.operands, &op.results})
-        for (ops::ValueId value : *list)
+        for (ops::ValueId value : *list) {
           dims.insert(body.values[value].dims.begin(),
                       body.values[value].dims.end());
+          if (body.values[value].route.isRouted())
+            route = body.values[value].route;
+        }
       std::optional<std::int64_t> product = 1;
+      if (route.isRouted()) { // so many experts have a token, not all
+        dims.erase(route.experts);
+        dims.erase(route.choices);
+        product = route.topK;
+      }
       for (ops::DimId dim : dims)
         if (product)
           product = checkedMul(*product, model_.dims[dim].size);

@@ -131,6 +131,8 @@ ops::ValueId ModelBuilder::use(const Tensor &tensor) {
   }
   if (tensor.body == *current_)
     return tensor.value;
+  if (bodies_[tensor.body].body.values[tensor.value].route.isRouted())
+    reportCarried(tensor);
   return inputOf(slotOf(tensor));
 }
 
@@ -291,6 +293,9 @@ void addOp(std::string &key, const ops::Op &op) {
                      a.userOp.isValid() ? std::int64_t(a.userOp.index()) : -1);
   for (std::int64_t offset : a.offsets)
     key += fmt::format(" at {}", offset);
+  const ops::Route &route = a.route;
+  key += fmt::format(" {} {} {} {}", route.topK, route.imbalance,
+                     route.capacity, route.nodes);
   for (ops::ValueId value : op.operands)
     key += fmt::format(" {}", value.index());
   key += ':';

@@ -170,6 +170,19 @@ private:
   std::optional<ops::DimId> makeDimension(const ast::Name &name,
                                           std::int64_t size);
 
+  // ModelExperts.cpp: tokens routed to experts.
+  static bool isRouteOption(std::string_view name);
+  bool readRouteOption(const ast::Argument &argument, OperatorCall &out);
+  bool readFactor(const ast::Expr &expr, std::string_view name, double least,
+                  std::int64_t &out);
+  bool readCount(const ast::Expr &expr, std::string_view name,
+                 std::int64_t &out);
+  bool checkDispatch(const ast::CallExpr &call, const OperatorCall &out);
+  Value dispatch(const ast::CallExpr &call, OperatorCall out);
+  Value combine(OperatorCall out);
+  const ops::Op *dispatchOf(ops::ValueId value);
+  void reportCarried(const Tensor &tensor);
+
   // ModelBlocks.cpp.
   Value callBlock(const ast::BlockDecl &block, const FileScope &home,
                   const ast::CallExpr &call);

@@ -75,6 +75,10 @@ Value ModelBuilder::callOperator(const ast::CallExpr &call, OpKind kind) {
   // Dropout of nothing is the tensor itself.
   if (kind == OpKind::Dropout && out.attributes.dropout == 0)
     return out.operands.size() == 1 ? Value(out.operands[0]) : Value();
+  if (kind == OpKind::Dispatch)
+    return dispatch(call, std::move(out));
+  if (kind == OpKind::Combine)
+    return combine(std::move(out));
   addNormWeights(out);
   addTargets(out);
   return apply(std::move(out));
@@ -138,6 +142,10 @@ bool ModelBuilder::readOption(const ast::CallExpr &call,
   case OpKind::Dropout:
     if (name == "p")
       return readProbability(value, out);
+    break;
+  case OpKind::Dispatch:
+    if (isRouteOption(name))
+      return readRouteOption(argument, out);
     break;
   case OpKind::Rope: // neither changes what it costs
     if (name == "base")
@@ -350,9 +358,11 @@ std::vector<Tensor> ModelBuilder::applyAll(OperatorCall call) {
     bool isWeight = tensor.weight.isValid();
     request.operands.push_back(
         {dimsOf(tensor), isWeight,
-         isWeight ? model_.weights[tensor.weight].batchDims : 0});
+         isWeight ? model_.weights[tensor.weight].batchDims : 0,
+         current().body.values[op.operands.back()].route});
     // A product, a lookup is known by its weight.
-    bool namesIt = call.kind == OpKind::MatMul || call.kind == OpKind::Embed;
+    bool namesIt = call.kind == OpKind::MatMul || call.kind == OpKind::Embed ||
+                   call.kind == OpKind::Router;
     if (isWeight && namesIt && call.name.empty())
       op.name = model_.weights[tensor.weight].name;
   }
@@ -381,6 +391,7 @@ std::vector<Tensor> ModelBuilder::applyAll(OperatorCall call) {
     value.kind = result.kind;
     value.precision = result.precision;
     value.origin = op.origin;
+    value.route = result.route;
     std::string suffix = result.suffix.empty() ? "out" : result.suffix;
     op.results.push_back(addValue(op.name + "." + suffix, std::move(value)));
     op.rules.push_back(std::move(result.rule));

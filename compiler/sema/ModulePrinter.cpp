@@ -82,7 +82,12 @@ std::string Printer::attributes(const ops::Op &op) const {
 
 void Printer::printModel() {
   const ops::Model &model = module_.model;
-  line("model {}: {} parameters", model.name, ops::parameterCount(model));
+  std::int64_t all = ops::parameterCount(model);
+  std::int64_t active = ops::activeParameterCount(model);
+  if (active == all)
+    line("model {}: {} parameters", model.name, all);
+  else
+    line("model {}: {} parameters, {} active", model.name, all, active);
   for (const ops::Dim &dim : model.dims)
     line("  dim {} = {}", ops::fullName(dim), dim.size);
   for (const ops::Weight &weight : model.weights)

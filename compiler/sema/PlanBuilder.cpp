@@ -216,7 +216,8 @@ ops::Dims PlanBuilder::matching(const ast::QualifiedName &name) const {
   for (ops::DimId id : request_.model->dims.ids()) {
     const ops::Dim &dim = request_.model->dims[id];
     std::string scope = "." + dim.scope + ".";
-    if (dim.name == name.last() && scope.find(qualifier) != std::string::npos)
+    if (dim.name == name.last() && !dim.splitAs.isValid() &&
+        scope.find(qualifier) != std::string::npos)
       out.push_back(id);
   }
   return out;

@@ -27,8 +27,6 @@ constexpr OperatorName kOperators[] = {
 #define PLANC_LANGUAGE_OP(NAME, TEXT, CLASS) {TEXT, ops::OpKind::NAME},
 #include "compiler/ops/OpKinds.def"
     // Known by name, not supported yet.
-    {"dispatch", std::nullopt},
-    {"combine", std::nullopt},
     {"conv", std::nullopt},
 };
 

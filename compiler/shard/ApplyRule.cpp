@@ -1,5 +1,7 @@
 #include "compiler/shard/ApplyRule.h"
 
+#include "compiler/ops/Roles.h"
+
 #include <algorithm>
 
 namespace planc::shard {
@@ -18,10 +20,12 @@ const DimUse *firstUse(const OperandUse &use, DimId dim) {
   return nullptr;
 }
 
-bool contracts(const OperandUse &use, DimId dim) {
-  return std::any_of(use.dims.begin(), use.dims.end(), [&](const DimUse &each) {
-    return each.dim == dim && each.role == Role::Contract;
-  });
+/// The dimension of the operand that is summed under the name `dim`.
+const DimUse *contraction(const OperandUse &use, DimId dim) {
+  for (const DimUse &each : use.dims)
+    if (each.role == Role::Contract && ops::sumName(each) == dim)
+      return &each;
+  return nullptr;
 }
 
 /// The rule for one result on one axis.
@@ -29,7 +33,7 @@ class OneResult {
 public:
   OneResult(const RuleRequest &request, const Homes &homes, std::size_t result)
       : request_(request), homes_(homes), rule_(request.op->rules[result]),
-        home_(request.homes[result]) {}
+        home_(homeToMake(request.homes[result])) {}
 
   AxisChoice choose() {
     choice_.operands.resize(rule_.operands.size());
@@ -46,6 +50,14 @@ public:
   }
 
 private:
+  /// A dimension that the operator makes: it works as operand 0 lies.
+  DimId homeToMake(DimId home) const {
+    if (!home.isValid() || home != rule_.made)
+      return home;
+    const DimUse *use = firstUse(rule_.operands[0], request_.operands[0].cut);
+    return use && use->role == Role::Map ? use->as : home;
+  }
+
   /// A gradient left as a sum on its way to a weight's: all others are whole.
   std::size_t wholeSum() const {
     std::size_t i = 0;
@@ -70,11 +82,12 @@ private:
     DimId best;
     for (const OperandUse &use : rule_.operands)
       for (const DimUse &each : use.dims) {
-        if (each.role != Role::Contract || !isHomeOfAll(each.dim))
+        DimId dim = ops::sumName(each);
+        if (each.role != Role::Contract || !isHomeOfAll(dim))
           continue;
-        if (!best.isValid() || homes_.rank(each.dim, request_.axis) <
-                                   homes_.rank(best, request_.axis))
-          best = each.dim;
+        if (!best.isValid() ||
+            homes_.rank(dim, request_.axis) < homes_.rank(best, request_.axis))
+          best = dim;
       }
     return best;
   }
@@ -85,10 +98,16 @@ private:
     int partials = 0;
     for (std::size_t i = 0; i < rule_.operands.size(); ++i) {
       const OperandUse &use = rule_.operands[i];
-      if (!contracts(use, dim))
+      const DimUse *summed = contraction(use, dim);
+      if (!summed)
         continue;
       const OperandState &state = request_.operands[i];
-      if (state.cut != dim || firstUse(use, dim)->role != Role::Contract)
+      // What no axis lists is sliced for nothing where it is whole.
+      bool isFree = summed->dim != dim && !state.cut.isValid() &&
+                    !state.partial && !homes_.rank(summed->dim, request_.axis);
+      if (isFree)
+        continue;
+      if (state.cut != summed->dim || firstUse(use, summed->dim) != summed)
         return false;
       partials += state.partial && state.linear;
     }
@@ -99,8 +118,8 @@ private:
 
   void workInPlace(DimId dim) {
     for (std::size_t i = 0; i < rule_.operands.size(); ++i)
-      if (contracts(rule_.operands[i], dim)) {
-        choice_.operands[i].cut = dim;
+      if (const DimUse *summed = contraction(rule_.operands[i], dim)) {
+        choice_.operands[i].cut = summed->dim;
         choice_.operands[i].partial = request_.operands[i].partial;
       }
     choice_.statistics = rule_.statistics > 0;

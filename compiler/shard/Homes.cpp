@@ -9,6 +9,8 @@
 
 namespace planc::shard {
 
+using ops::DimId;
+
 Homes::Homes(const graph::OpGraph &graph, const sema::Plan &plan)
     : dims_(&graph.model.dims), plan_(&plan),
       entries_(dims_->size() * axisCount()) {
@@ -32,6 +34,12 @@ Homes::Homes(const graph::OpGraph &graph, const sema::Plan &plan)
     }
   }
   borrowHeads(graph, left);
+  // Cut as another dimension is, and nobody's home.
+  for (DimId dim : dims_->ids())
+    for (AxisId axis : plan.mesh.axes.ids())
+      if (DimId as = (*dims_)[dim].splitAs; as.isValid())
+        entries_[dim.index() * axisCount() + axis.index()].parts =
+            entry(as, axis).parts;
 }
 
 /// Of every attention [batch, seq, heads, size], its heads and key heads.
@@ -147,6 +155,11 @@ Table<ops::WeightId, Layout> weightLayouts(const graph::OpGraph &graph,
   return layouts;
 }
 
+std::int64_t heldElements(const ops::Value &value,
+                          const std::vector<std::int64_t> &sizes) {
+  return ops::heldShare(value.route, value.dims, sizes).take(elementsOf(sizes));
+}
+
 std::int64_t elementsOf(const std::vector<std::int64_t> &sizes) {
   std::int64_t elements = 1;
   for (std::int64_t size : sizes)
@@ -158,6 +171,17 @@ std::int64_t elementsOf(const std::vector<std::int64_t> &sizes) {
 Bytes bytesOf(std::int64_t elements, Precision precision) {
   return Bytes(checkedMul(elements, planc::bytesOf(precision))
                    .value_or(std::numeric_limits<std::int64_t>::max()));
+}
+
+Bytes groupBytes(StepKind kind, const ops::Value &value,
+                 const std::vector<std::int64_t> &before,
+                 const std::vector<std::int64_t> &after) {
+  std::int64_t first = heldElements(value, before);
+  std::int64_t then = heldElements(value, after);
+  std::int64_t elements = kind == StepKind::AllGather  ? then
+                          : kind == StepKind::AllToAll ? std::max(first, then)
+                                                       : first;
+  return bytesOf(elements, value.precision);
 }
 
 } // namespace planc::shard

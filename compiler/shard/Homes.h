@@ -73,9 +73,19 @@ private:
 Table<ops::WeightId, Layout> weightLayouts(const graph::OpGraph &graph,
                                            const Homes &homes);
 
+/// Elements that are there: of routed rows what the busiest rank holds.
+std::int64_t heldElements(const ops::Value &value,
+                          const std::vector<std::int64_t> &sizes);
 /// Product of sizes; the largest number where it does not fit.
 std::int64_t elementsOf(const std::vector<std::int64_t> &sizes);
 /// elements · width, the same way.
 Bytes bytesOf(std::int64_t elements, Precision precision);
+
+/// Step::bytes of a collective on a value: of the whole tensor over the group;
+/// for an all-to-all what one rank holds before or after, whichever is more
+/// (the busiest expert's tokens).
+Bytes groupBytes(StepKind kind, const ops::Value &value,
+                 const std::vector<std::int64_t> &before,
+                 const std::vector<std::int64_t> &after);
 
 } // namespace planc::shard

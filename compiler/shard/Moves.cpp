@@ -3,6 +3,9 @@
 #include <algorithm>
 
 namespace planc::shard {
+
+using ops::DimId;
+
 namespace {
 
 /// Order of moves; equal changes of one stage become one collective.
@@ -51,7 +54,7 @@ public:
 private:
   void add(Stage stage, StepKind kind, ops::DimId from, ops::DimId to,
            Members members) {
-    changes_.push_back({stage, {kind, {axis_}, from, to, members}});
+    changes_.push_back({stage, {kind, {axis_}, from, to, members, {to}}});
   }
 
   void bringHome(ops::DimId want, bool keepCopies) {
@@ -90,6 +93,30 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Whether two changes may be one collective. Of exchanges it is enough that
+/// they agree on one side: tokens that go to their experts from `batch` and
+/// from `seq`, or come back.
+bool canJoin(const Change &a, const Change &b) {
+  bool sameFrom = a.move.from == b.move.from, sameTo = a.move.to == b.move.to;
+  bool exchange = a.stage == Stage::AllToAll && a.move.members == Members::All;
+  return a.stage == b.stage && a.move.members == b.move.members &&
+         (exchange ? sameFrom || sameTo : sameFrom && sameTo);
+}
+
+void join(Move &into, const Move &other) {
+  if (into.from != other.from)
+    into.from = DimId();
+  if (into.to != other.to)
+    into.to = DimId();
+  into.axes.insert(into.axes.end(), other.axes.begin(), other.axes.end());
+  into.toByAxis.insert(into.toByAxis.end(), other.toByAxis.begin(),
+                       other.toByAxis.end());
+}
+
+} // namespace
+
 std::vector<Move> planMoves(const Layout &from, const Layout &to,
                             const Homes &homes) {
   std::vector<Change> changes;
@@ -97,16 +124,13 @@ std::vector<Move> planMoves(const Layout &from, const Layout &to,
     for (Change &change : AxisChanges(homes, AxisId(a)).plan(from, to)) {
       auto equal = std::find_if(
           changes.begin(), changes.end(), [&](const Change &other) {
-            return other.stage == change.stage &&
-                   other.move.from == change.move.from &&
-                   other.move.to == change.move.to &&
-                   other.move.members == change.move.members &&
+            return canJoin(other, change) &&
                    homes.method(other.move.axes[0]) == homes.method(AxisId(a));
           });
       if (equal == changes.end())
         changes.push_back(std::move(change));
       else
-        equal->move.axes.push_back(AxisId(a));
+        join(equal->move, change.move);
     }
   std::stable_sort(
       changes.begin(), changes.end(),
@@ -118,11 +142,11 @@ std::vector<Move> planMoves(const Layout &from, const Layout &to,
 }
 
 Layout afterMove(Layout layout, const Move &move, const Homes &homes) {
-  for (AxisId axis : move.axes) {
-    std::size_t a = axis.index();
-    layout.cut[a] = move.to;
-    layout.partial[a] =
-        move.kind == StepKind::ReduceScatter && homes.copies(move.to, axis) > 1;
+  for (std::size_t i = 0; i < move.axes.size(); ++i) {
+    std::size_t a = move.axes[i].index();
+    layout.cut[a] = i < move.toByAxis.size() ? move.toByAxis[i] : move.to;
+    layout.partial[a] = move.kind == StepKind::ReduceScatter &&
+                        homes.copies(move.to, move.axes[i]) > 1;
   }
   return layout;
 }

@@ -19,6 +19,8 @@ struct Move {
   std::vector<AxisId> axes; ///< mesh order
   ops::DimId from, to;      ///< as in Step
   Members members = Members::All;
+  /// An all-to-all that differs by axis: what each cuts after.
+  std::vector<ops::DimId> toByAxis{};
 };
 
 /// Smallest first: sums over copies, slices, reduce-scatters, all-reduces,

@@ -57,6 +57,11 @@ bool borrows(const Move &move, ops::DimId keys, const Homes &homes) {
               .isValid());
 }
 
+/// Tokens that go to their experts or come back.
+bool exchangesRows(StepKind kind, const ops::Value &value) {
+  return kind == StepKind::AllToAll && value.route.isRouted();
+}
+
 } // namespace
 
 ShardedValueId Emission::move(ShardedValueId from, const Move &move,
@@ -72,13 +77,14 @@ ShardedValueId Emission::move(ShardedValueId from, const Move &move,
   step.from = move.from;
   step.to = move.to;
   if (move.kind != StepKind::Slice) {
-    ShardedValueId larger = move.kind == StepKind::AllGather ? to : from;
-    step.bytes =
-        bytesOf(elementsOf(out_->values[larger].sizes), source(from).precision);
+    step.bytes = groupBytes(move.kind, source(from), out_->values[from].sizes,
+                            out_->values[to].sizes);
     bool isContext =
         movesKeys(move, context.keys) || borrows(move, context.keys, *homes_);
-    step.communication =
-        isContext ? CommunicationKind::Context : context.communication;
+    step.communication = isContext ? CommunicationKind::Context
+                         : exchangesRows(move.kind, source(from))
+                             ? CommunicationKind::Experts
+                             : context.communication;
     if (movesKeys(move, context.keys) &&
         homes_->method(move.axes[0]) == sema::ContextMethod::Ring)
       step.ring = homes_->plan().overlap.context ? RingSteps::Overlapped

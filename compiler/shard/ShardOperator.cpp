@@ -71,15 +71,13 @@ Step BodySharding::computeStep(const Op &op, std::uint32_t index,
   step.op = index;
   step.name = op.name;
   step.origin = op.origin;
-  ops::WorkRequest request{&op, &graph_.model, {}, {}, {}};
-  for (ShardedValueId id : operands) {
-    request.shapes.operands.push_back(out_.values[id].sizes);
-    request.operandPrecisions.push_back(emission_.source(id).precision);
-  }
-  for (ShardedValueId id : results) {
-    request.shapes.results.push_back(out_.values[id].sizes);
-    request.resultPrecisions.push_back(emission_.source(id).precision);
-  }
+  ops::WorkRequest request;
+  request.op = &op;
+  request.model = &graph_.model;
+  for (ShardedValueId id : operands)
+    request.addOperand(emission_.source(id), out_.values[id].sizes);
+  for (ShardedValueId id : results)
+    request.addResult(emission_.source(id), out_.values[id].sizes);
   step.work = ops::workOf(request);
   step.operands = std::move(operands);
   step.results = std::move(results);

@@ -162,8 +162,9 @@ bool Verifier::changesAsSaid(const Step &step, const Layout &before,
   case StepKind::ReduceScatter:
     return sum && !cut.isValid() && then == step.to && then.isValid();
   case StepKind::AllToAll:
-    return !sum && !left && cut == step.from && then == step.to &&
-           cut.isValid() && then.isValid();
+    return !sum && !left && cut.isValid() && then.isValid() && cut != then &&
+           (!step.from.isValid() || cut == step.from) &&
+           (!step.to.isValid() || then == step.to);
   case StepKind::Slice:
     return !sum && !left && cut == step.from && then == step.to;
   case StepKind::Compute:
@@ -194,9 +195,9 @@ void Verifier::checkCollective(const Step &step) {
       fail("H3", fmt::format("{} of a cut value", step.name));
     return;
   }
-  ShardedValueId larger = step.kind == StepKind::AllGather ? to : from;
-  if (step.bytes != bytesOf(elementsOf(body_->values[larger].sizes),
-                            sourceOf(larger).precision))
+  if (step.bytes != groupBytes(step.kind, sourceOf(from),
+                               body_->values[from].sizes,
+                               body_->values[to].sizes))
     fail("H4", fmt::format("{}: {} bytes", step.name, step.bytes.value));
 }
 

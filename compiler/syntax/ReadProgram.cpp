@@ -72,6 +72,8 @@ constexpr FieldRule<T> kMessageFields[] = {
     PLANC_FIELD("sizes", message.sizes),
     PLANC_FIELD("strides", message.strides),
     PLANC_FIELD("for", message.kind),
+    PLANC_FIELD("copies", message.copies),
+    PLANC_FIELD("nodes", message.nodes),
 };
 
 /// What every task has.

@@ -178,9 +178,24 @@ CollectiveCosts::Traffic CollectiveCosts::hierarchical(const Request &r) const {
   return t;
 }
 
+/// Bytes of tokens that each travel once to every node with an expert of theirs
+/// and are handed on inside it. The experts of a token lie anywhere: of N nodes
+/// it meets N(1 − (1 − 1/N)^copies), unless the router keeps it to fewer.
+double CollectiveCosts::onceToEachNode(const Request &r) const {
+  const double inside = r.below(1);
+  if (r.copies <= 0 || r.nodes <= 0 || inside <= 1 || r.outermost == 0 ||
+      cluster_.torusLevels() > 0)
+    return r.bytes;
+  const double all = r.members / inside;
+  const double met = all * (1 - std::pow(1 - 1 / all, r.copies));
+  return r.bytes * std::min({met, r.nodes, r.copies}) / r.copies;
+}
+
 /// Every member to every other: what leaves a group shares its links. In a
 /// torus it goes along one dimension after the other.
 CollectiveCosts::Traffic CollectiveCosts::direct(const Request &r) const {
+  const double between = onceToEachNode(r);
+  const bool handedOn = between < r.bytes;
   Traffic t{Algorithm::Direct, std::vector<double>(cluster_.levels.size()), 0,
             0, 0};
   const std::size_t dimensions = cluster_.torusLevels();
@@ -191,14 +206,18 @@ CollectiveCosts::Traffic CollectiveCosts::direct(const Request &r) const {
     const double others = l == 0 ? r.below(1) - 1 : r.members - r.below(l);
     if (others <= 0 || (isTorus && r.at(l) <= 1))
       continue;
-    const double leaving = r.bytes * others / r.members;
+    const double leaving =
+        l == 0 && handedOn ? r.bytes * others / r.below(1)
+                           : (l == 0 ? r.bytes : between) * others / r.members;
     const double inside = r.bytes * r.below(dimensions) / r.members;
     const double bytes =
         isTorus ? inside * lineOf(cluster_, r.shape, l).exchanged() : leaving;
     walk += isTorus
                 ? lineOf(cluster_, r.shape, l).farthest() * latencySeconds(l)
                 : 0;
-    t.latency = std::max({t.latency, walk, isTorus ? 0 : latencySeconds(l)});
+    const double inNode = l > 0 && handedOn ? latencySeconds(0) : 0;
+    t.latency =
+        std::max({t.latency, walk, isTorus ? 0 : latencySeconds(l) + inNode});
     t.busy =
         std::max(t.busy, (bytes + c.messageHalf) / rate(r, l, c.efficiency));
     t.bytes[l] = bytes;
@@ -352,6 +371,8 @@ CollectiveCost CollectiveCosts::costWith(Algorithm algorithm,
   r.bytes = std::max(0.0, message.bytes.toDouble());
   r.shape = hardware::shapeOf(cluster_, {message.sizes, message.strides});
   r.members = static_cast<double>(r.shape.members());
+  r.copies = static_cast<double>(message.copies);
+  r.nodes = static_cast<double>(message.nodes);
   const std::optional<std::size_t> outermost = r.shape.outermost();
   if (!outermost)
     return assemble({}, r);

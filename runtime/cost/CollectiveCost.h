@@ -31,6 +31,7 @@ private:
   Traffic tree(const Request &request) const;
   Traffic hierarchical(const Request &request) const;
   Traffic direct(const Request &request) const;
+  double onceToEachNode(const Request &request) const;
   Traffic inNetwork(const Request &request) const;
   Traffic permute(const Request &request) const;
   Traffic pointToPoint(const Request &request) const;

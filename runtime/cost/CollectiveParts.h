@@ -29,6 +29,9 @@ struct CollectiveCosts::Request {
   hardware::GroupShape shape;
   double members = 1;
   std::size_t outermost = 0;
+  /// Tokens to experts: copies of one among the bytes, and the nodes it goes to
+  /// at most.
+  double copies = 0, nodes = 0;
 
   double at(std::size_t level) const {
     return static_cast<double>(shape.perLevel[level]);

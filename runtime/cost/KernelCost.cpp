@@ -76,14 +76,17 @@ double KernelCosts::streamSeconds(double bytes, std::int32_t kernels) const {
          (accelerator_.bandwidth.toDouble() * c.memoryEfficiency);
 }
 
-double KernelCosts::matmul(const Work &work) const {
+double KernelCosts::matmul(const Work &work, InstructionKind kind) const {
   const double peak = peakOf(work.precision);
   const double share = matmulShare(work.precision);
   const MatMulRates rates{peak, share,
                           accelerator_.bandwidth.toDouble() *
                               accelerator_.constants.memoryEfficiency};
-  const double tiled =
-      matmulSeconds(accelerator_, {work.batch, work.m, work.n, work.k}, rates);
+  const MatMulShape::Rows rows = kind == InstructionKind::GroupedMatMul
+                                     ? MatMulShape::Rows::Differ
+                                     : MatMulShape::Rows::Equal;
+  const double tiled = matmulSeconds(
+      accelerator_, {work.batch, work.m, work.n, work.k, rows}, rates);
   return std::max(tiled, work.flops.toDouble() / (peak * share));
 }
 
@@ -194,7 +197,8 @@ ComputeCost KernelCosts::unfusedAttention(InstructionKind kind,
 ComputeCost KernelCosts::cost(InstructionKind kind, const Work &work) const {
   switch (kind) {
   case InstructionKind::MatMul:
-    return assemble(work, matmul(work),
+  case InstructionKind::GroupedMatMul:
+    return assemble(work, matmul(work, kind),
                     streamSeconds(total(work), work.kernels));
   case InstructionKind::Attention:
   case InstructionKind::AttentionGrad:

@@ -21,7 +21,7 @@ private:
   double matmulShare(Precision precision) const;
   double straggleShare() const;
   double streamSeconds(double bytes, std::int32_t kernels) const;
-  double matmul(const program::Work &work) const;
+  double matmul(const program::Work &work, program::InstructionKind kind) const;
   double fusedAttention(program::InstructionKind kind,
                         const program::Work &work) const;
   /// The one asked for, or the newest where it is not there.

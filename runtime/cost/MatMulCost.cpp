@@ -24,6 +24,14 @@ double filled(double n, double piece) {
   return n / (piece * std::ceil(n / piece));
 }
 
+/// Tiles that the rows of one product take. Rows that differ end anywhere in
+/// their last tile: half of it is padding on average.
+double rowTiles(const MatMulShape &shape, double rows) {
+  const double exact = static_cast<double>(shape.m) / rows;
+  return shape.rows == MatMulShape::Rows::Equal ? std::ceil(exact)
+                                                : std::max(1.0, exact + 0.5);
+}
+
 /// How much slower than the largest a smaller tile is: it loads more operands
 /// for each result.
 double tileFactor(const hardware::AcceleratorConstants &c, Tile tile) {
@@ -53,11 +61,14 @@ double matmulSeconds(const hardware::Accelerator &accelerator,
       for (double split : kSplits) {
         const Tile tile{std::max(1.0, c.tileRows * rowPart),
                         std::max(1.0, c.tileColumns * columnPart)};
-        const double tiles = batch * std::ceil(m / tile.rows) *
-                             std::ceil(n / tile.columns) * split;
-        const double share = filled(m, tile.rows) * filled(n, tile.columns) *
-                             filled(tiles, units) * tileFactor(c, tile) * k /
-                             (k + c.kHalf * split);
+        if (split > 1 && shape.rows == MatMulShape::Rows::Differ)
+          continue;
+        const double downwards = rowTiles(shape, tile.rows);
+        const double tiles =
+            batch * downwards * std::ceil(n / tile.columns) * split;
+        const double share = m / (tile.rows * downwards) *
+                             filled(n, tile.columns) * filled(tiles, units) *
+                             tileFactor(c, tile) * k / (k + c.kHalf * split);
         const double sums = split > 1 ? split * batch * m * n *
                                             kPartialSumBytes / rates.bandwidth
                                       : 0;

@@ -10,6 +10,8 @@ namespace planc::cost {
 /// `batch` products of [m, k] × [k, n].
 struct MatMulShape {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
+  /// Differ: one kernel for products of m rows on average (tokens of experts).
+  enum class Rows { Equal, Differ } rows = Rows::Equal;
 };
 
 /// What the accelerator gives a product: its peak in operations per second, the

@@ -57,9 +57,10 @@ std::string_view toString(Phase phase);
 /// Flops count a multiply and an add as two.
 struct Work {
   Precision precision = Precision::Bf16;
-  /// Matrix product: `batch` products of [m, k] × [k, n]. Attention: m query
-  /// positions, n key positions, k head size (the mean of keys' and values'),
-  /// `batch` = sequences × query heads.
+  /// Matrix product: `batch` products of [m, k] × [k, n]; grouped: m rows on
+  /// average, tokens of an expert, which differ from one to the next.
+  /// Attention: m query positions, n key positions, k head size (the mean of
+  /// keys' and values'), `batch` = sequences × query heads.
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t keyHeads = 0; ///< attention: sequences × key-value heads
   Flops flops;      ///< executed (attention kernels skip the masked part)
@@ -79,6 +80,10 @@ struct Message {
   /// accelerators of the cluster, outermost first. Axes of size 1 are left out.
   std::vector<std::int64_t> sizes, strides;
   CommunicationKind kind = CommunicationKind::None;
+  /// An all-to-all of tokens to experts and back: how many copies of a token
+  /// there are among the bytes, and how many nodes a token goes to at most,
+  /// travelling to each once. 0: every copy travels by itself.
+  std::int64_t copies = 0, nodes = 0;
 
   std::int64_t members() const {
     std::int64_t n = 1;
@@ -101,8 +106,9 @@ enum class Stream : std::uint8_t {
   HostIn,  ///< copies from the host
   Host,    ///< what the host computes
   Context, ///< keys and values that travel beside attention
+  Experts, ///< tokens to their experts and back
 };
-inline constexpr int kStreamCount = 10;
+inline constexpr int kStreamCount = 11;
 std::string_view toString(Stream stream);
 
 /// An instruction of a Block. `deps` are earlier instructions of the same

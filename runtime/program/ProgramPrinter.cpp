@@ -22,7 +22,7 @@
 //   instruction fields: name stream(compute) phase(forward) duration deps
 //     kernels:     precision(bf16) batch(1) m n k keyheads flops modelflops
 //                  fullflops read written kernels(1)
-//     others:      bytes sizes strides for(none)
+//     others:      bytes sizes strides for(none) copies(0) nodes(0)
 //   task fields: name stream(compute; send: send; recv: recv) deps duration
 //     run:         block pass(forward) micro(-1) chunk(-1) withmicro(-1)
 //                  withchunk(-1)
@@ -104,6 +104,8 @@ private:
     list("strides", message.strides, same);
     if (message.kind != CommunicationKind::None)
       text("for", toString(message.kind));
+    number("copies", message.copies, 0);
+    number("nodes", message.nodes, 0);
   }
 
   void printClass(const RankProgram &rankClass) {

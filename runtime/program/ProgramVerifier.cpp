@@ -70,7 +70,8 @@ private:
   void verifyMessage(const Message &message,
                      const std::optional<Duration> &duration,
                      const std::string &where) {
-    check(message.bytes.value >= 0, 6, where, "has a negative message");
+    check(message.bytes.value >= 0 && message.copies >= 0 && message.nodes >= 0,
+          6, where, "has a negative message");
     check(message.sizes.size() == message.strides.size(), 6, where,
           "has sizes without strides");
     check(std::all_of(message.sizes.begin(), message.sizes.end(),

@@ -14,6 +14,7 @@ using program::Phase;
 KernelParts::Sort sortOf(InstructionKind kind) {
   switch (kind) {
   case InstructionKind::MatMul:
+  case InstructionKind::GroupedMatMul:
     return KernelParts::Sort::Product;
   case InstructionKind::Attention:
   case InstructionKind::AttentionGrad:

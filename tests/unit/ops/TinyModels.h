@@ -86,7 +86,7 @@ public:
       bool isWeight = value.kind == ValueKind::Weight;
       request.operands.push_back(
           {value.dims, isWeight,
-           isWeight ? model.weights[value.weight].batchDims : 0});
+           isWeight ? model.weights[value.weight].batchDims : 0, value.route});
     }
     Inferred inferred = inferShapes(request, model.dims);
     if (inferred.error) {
@@ -104,6 +104,7 @@ public:
       op.results.push_back(
           add(result.suffix.empty() ? name : name + "." + result.suffix,
               result.rule.dims, result.kind));
+      here().values[op.results.back()].route = result.route;
       op.rules.push_back(result.rule);
     }
     here().forward.push_back(op);
@@ -125,6 +126,36 @@ public:
   ValueId matmul(const std::string &name, ValueId x, const std::string &w,
                  const Dims &dims) {
     return op(OpKind::MatMul, name, {x, weight(w, dims)});
+  }
+
+  /// Tokens and their weights, as sema builds `dispatch` (a router, its bias,
+  /// the choice); `combine` reads both.
+  struct Dispatched {
+    ValueId tokens, weights;
+    Attributes attributes;
+  };
+  Dispatched dispatch(const std::string &name, ValueId x, DimId experts,
+                      std::int64_t topK) {
+    Dims router = {here().values[x].dims.back(), experts};
+    ValueId scores = op(OpKind::RouterBias, name + "_scores",
+                        {op(OpKind::Router, name + "_router",
+                            {x, weight(name + "_router", router)}),
+                         weight(name + "_bias", {experts})});
+    Dispatched out;
+    Route &route = out.attributes.route;
+    route.experts = experts;
+    route.choices = here().values[scores].dims.back();
+    route.count = model.dims[experts].size;
+    route.topK = topK;
+    out.weights = op(OpKind::TopK, name + "_weights", {scores}, out.attributes);
+    out.tokens = op(OpKind::Dispatch, name, {x, out.weights}, out.attributes);
+    return out;
+  }
+  ValueId combine(const std::string &name, ValueId y, const Dispatched &from) {
+    return op(OpKind::Combine, name, {y, from.weights}, from.attributes);
+  }
+  ValueId expertsProduct(const std::string &name, ValueId x, const Dims &dims) {
+    return op(OpKind::MatMul, name, {x, weight("w" + name, dims, 1)});
   }
 
 private:
@@ -231,6 +262,68 @@ inline Model llamaLike(const Sizes &sizes = {}) {
   cap.softCap = sizes.softCap;
   if (sizes.softCap > 0)
     logits = b.op(OpKind::SoftCap, "capped", {logits}, cap);
+  b.model.loss = b.op(OpKind::CrossEntropy, "loss", {logits, wanted});
+  return std::move(b.model);
+}
+
+/// Mixture of experts: `ffn` of a dense layer, then `expertFfn` of `experts`,
+/// `topK` a token, beside a shared expert.
+struct ExpertSizes {
+  std::int64_t experts = 4, topK = 2, expertFfn = 4;
+  bool shared = true;
+};
+
+inline Model expertsLike(const Sizes &sizes, const ExpertSizes &of = {}) {
+  Builder b;
+  b.model.name = "experts";
+  detail::Names n = detail::declare(b, sizes);
+  DimId experts = b.dim("experts", of.experts);
+  DimId expertFfn = b.dim("expert_ffn", of.expertFfn);
+  SlotId tokens = b.slot("tokens", {n.batch, n.seq}, true);
+  SlotId targets = b.slot("targets", {n.batch, n.seq}, true);
+  SlotId carried = b.slot("x", {n.batch, n.seq, n.hidden});
+
+  b.body("embed");
+  b.output(carried,
+           b.op(OpKind::Embed, "x",
+                {b.input(tokens), b.weight("table", {n.vocab, n.hidden})}));
+
+  b.body("decoder", sizes.layers);
+  ValueId x = b.input(carried);
+  ValueId h = b.op(OpKind::RmsNorm, "h", {x, b.weight("norm", {n.hidden})});
+  Attributes causal;
+  causal.causal = true;
+  ValueId q = b.matmul("q", h, "wq", {n.hidden, n.heads, n.headSize});
+  ValueId k = b.matmul("k", h, "wk", {n.hidden, n.keyHeads, n.headSize});
+  ValueId v = b.matmul("v", h, "wv", {n.hidden, n.keyHeads, n.headSize});
+  ValueId a = b.op(OpKind::Attention, "attention", {q, k, v}, causal);
+  ValueId y =
+      b.op(OpKind::Add, "y",
+           {x, b.matmul("o", a, "wo", {n.heads, n.headSize, n.hidden})});
+  ValueId g = b.op(OpKind::RmsNorm, "g", {y, b.weight("norm2", {n.hidden})});
+  Builder::Dispatched sent = b.dispatch("dispatch", g, experts, of.topK);
+  ValueId act = b.op(
+      OpKind::Silu, "act",
+      {b.expertsProduct("gate", sent.tokens, {experts, n.hidden, expertFfn})});
+  ValueId up =
+      b.expertsProduct("up", sent.tokens, {experts, n.hidden, expertFfn});
+  ValueId both = b.op(OpKind::Mul, "both", {act, up});
+  ValueId down = b.expertsProduct("down", both, {experts, expertFfn, n.hidden});
+  ValueId biased = b.op(OpKind::Add, "biased",
+                        {down, b.weight("bdown", {experts, n.hidden}, 1)});
+  ValueId out = b.combine("combine", biased, sent);
+  if (of.shared) {
+    ValueId s = b.op(OpKind::Silu, "s",
+                     {b.matmul("shared", g, "wshared", {n.hidden, n.ffn})});
+    out = b.op(OpKind::Add, "joined",
+               {out, b.matmul("back", s, "wback", {n.ffn, n.hidden})});
+  }
+  b.output(carried, b.op(OpKind::Add, "x_out", {y, out}));
+
+  b.body("head");
+  ValueId last = b.input(carried);
+  ValueId wanted = b.input(targets);
+  ValueId logits = b.matmul("logits", last, "output", {n.hidden, n.vocab});
   b.model.loss = b.op(OpKind::CrossEntropy, "loss", {logits, wanted});
   return std::move(b.model);
 }

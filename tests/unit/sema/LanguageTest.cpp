@@ -134,19 +134,61 @@ plan p for gemma(layers = 12, dense_layers = 3, hidden = 64, heads = 4, head_siz
   CHECK(found.weight("decoder.swiglu.gate#1")->instances == 9);
 }
 
-TEST_CASE("what comes later is unsupported, not wrong", "[language]") {
+TEST_CASE("experts: scores, a choice, and what every expert gets",
+          "[language]") {
   Elaborated found(kExample + R"(
 block moe(x[batch, seq, hidden], experts, top_k, ffn) {
   t = dispatch(x, router[hidden, experts], top_k = top_k, imbalance = 1.1)
   u = silu(matmul(t, gate[experts | hidden, ffn])) * matmul(t, up[experts | hidden, ffn])
   return combine(matmul(u, down[experts | ffn, hidden]))
 }
-model mixture(hidden, experts, ffn, vocab) {
+model mixture(layers, hidden, experts, ffn, vocab) {
   x = embed(tokens, table[vocab, hidden])
-  x = x + moe(x, experts, 2, ffn)
+  repeat layers as decoder {
+    x = x + moe(x, experts, 2, ffn)
+  }
   loss = cross_entropy(matmul(x, table))
 }
-plan p for mixture(hidden = 8, experts = 4, ffn = 8, vocab = 10) on h100_pods[8] {
+plan p for mixture(layers = 3, hidden = 8, experts = 4, ffn = 16, vocab = 10) on h100_pods[8] {
+  batch 8 sequences of 2048 tokens
+  mesh  ep = rest
+  shard batch over ep
+}
+)",
+                   {"p", {}});
+  CAPTURE(found.text());
+  REQUIRE(found.module);
+  const ops::Model &model = found.model();
+  // Equal iterations share one body.
+  REQUIRE(model.bodies.size() == 3);
+  std::vector<ops::OpKind> kinds;
+  const ops::Body &layer = model.bodies[model.segments[1].iterations[0]];
+  for (const ops::Op &op : layer.forward)
+    kinds.push_back(op.kind);
+  using Kind = ops::OpKind;
+  CHECK(kinds == std::vector<Kind>{Kind::Router, Kind::TopK, Kind::Dispatch,
+                                   Kind::MatMul, Kind::Silu, Kind::MatMul,
+                                   Kind::Mul, Kind::MatMul, Kind::Combine,
+                                   Kind::Add});
+  const ops::Route &route = layer.forward.back().kind == Kind::Add
+                                ? layer.forward[2].attributes.route
+                                : ops::Route();
+  CHECK(route.topK == 2);
+  CHECK(route.count == 4);
+  CHECK(route.imbalance == 1'100'000);
+  // Router 8 · 4, three products of 8 · 16 an expert, the table.
+  CHECK(ops::parameterCount(model) == 3 * (32 + 4 * 384) + 80);
+  CHECK(ops::activeParameterCount(model) == 3 * (32 + 2 * 384) + 80);
+}
+
+TEST_CASE("what comes later is unsupported, not wrong", "[language]") {
+  Elaborated found(kExample + R"(
+model convolved(hidden, width, vocab) {
+  x = embed(tokens, table[vocab, hidden])
+  x = x + conv(x, kernel[width, hidden])
+  loss = cross_entropy(matmul(x, table))
+}
+plan p for convolved(hidden = 8, width = 4, vocab = 10) on h100_pods[8] {
   batch 8 sequences of 2048 tokens
   mesh  dp = rest
   shard batch over dp

@@ -4,13 +4,18 @@
 #include "tests/unit/shard/RandomCase.h"
 
 #include <cmath>
+#include <cstdlib>
 
 using namespace planc;
 using namespace planc::oracle;
 
 namespace {
 
-constexpr std::uint32_t kSeeds = 400;
+/// More by the environment: thousands were run, hundreds are.
+std::uint32_t seedCount() {
+  const char *asked = std::getenv("PLANC_SHARD_SEEDS");
+  return asked ? static_cast<std::uint32_t>(std::atoi(asked)) : 400;
+}
 
 double lossWith(const graph::OpGraph &graph, Inputs inputs,
                 const Parameter &parameter, std::size_t element, double step) {
@@ -20,11 +25,12 @@ double lossWith(const graph::OpGraph &graph, Inputs inputs,
 
 /// Of every weight some entries against central differences.
 void checkGradients(const graph::OpGraph &graph, std::uint32_t seed) {
-  REQUIRE(graph::verify(graph).empty());
+  REQUIRE(graph::verify(graph) == std::vector<std::string>());
   Inputs inputs = randomInputs(graph, seed);
   Outcome outcome = runWhole(graph, inputs, Passes::Both);
   CHECK(outcome.gradients.size() == inputs.weights.size());
   const double step = 1e-5;
+  int jumps = 0;
   for (const auto &[parameter, gradient] : outcome.gradients) {
     INFO("seed " << seed << ", gradient of "
                  << graph.model.weights[parameter.first].name);
@@ -33,10 +39,16 @@ void checkGradients(const graph::OpGraph &graph, std::uint32_t seed) {
       double up = lossWith(graph, inputs, parameter, i, step);
       double down = lossWith(graph, inputs, parameter, i, -step);
       double wanted = (up - down) / (2 * step);
+      // A token that another expert gets inside the step makes a jump.
+      if (std::abs(up - 2 * outcome.loss + down) > 1e-6) {
+        ++jumps;
+        continue;
+      }
       CHECK(std::abs(gradient.data[i] - wanted) <
             1e-6 * (1 + std::abs(wanted)));
     }
   }
+  CHECK(jumps <= 8);
 }
 
 } // namespace
@@ -49,7 +61,7 @@ TEST_CASE("derived gradients equal finite differences") {
 }
 
 TEST_CASE("every rank of every random plan gets what one device gets") {
-  for (std::uint32_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint32_t seed = 1; seed <= seedCount(); ++seed) {
     complaints().clear();
     RandomCase random = CaseMaker(seed).make();
     INFO("seed " << seed << ", " << random.graph.model.name << " over "

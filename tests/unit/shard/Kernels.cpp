@@ -1,5 +1,6 @@
 #include "tests/unit/shard/Kernels.h"
 
+#include "compiler/ops/Roles.h"
 #include "tests/unit/shard/AttentionKernels.h"
 
 #include <algorithm>
@@ -54,10 +55,10 @@ private:
     for (std::size_t d = 0; d < tensor.dims.size(); ++d) {
       if (use.dims[d].role != Role::Contract)
         continue;
-      auto known =
-          std::find(contracted_.begin(), contracted_.end(), use.dims[d].dim);
+      DimId name = ops::sumName(use.dims[d]);
+      auto known = std::find(contracted_.begin(), contracted_.end(), name);
       if (known == contracted_.end()) {
-        contracted_.push_back(use.dims[d].dim);
+        contracted_.push_back(name);
         loops_.push_back(tensor.places[d]);
       } else if (loops_[outer_ + static_cast<std::size_t>(
                                      known - contracted_.begin())] !=
@@ -68,10 +69,10 @@ private:
 
   std::size_t loopOf(std::size_t operand, const ops::DimUse &use) const {
     if (use.role == Role::Contract)
-      return outer_ +
-             static_cast<std::size_t>(
-                 std::find(contracted_.begin(), contracted_.end(), use.dim) -
-                 contracted_.begin());
+      return outer_ + static_cast<std::size_t>(std::find(contracted_.begin(),
+                                                         contracted_.end(),
+                                                         ops::sumName(use)) -
+                                               contracted_.begin());
     std::size_t first = result_.dims.size(), last = first;
     for (std::size_t d = 0; d < result_.dims.size(); ++d)
       if (result_.dims[d] == use.as) {
@@ -113,19 +114,29 @@ private:
   std::vector<std::vector<long>> offsets_;
 };
 
-void einsum(const KernelCall &call) {
+/// Σ of `f` of the operands' elements over what is contracted.
+template <class F> void sumOf(const KernelCall &call, F f) {
   Loops loops(call);
   std::size_t inner = loops.innerCount();
   for (std::size_t r = 0; r < loops.outerCount(); ++r) {
     double sum = 0;
     for (std::size_t c = 0; c < inner; ++c) {
-      double product = 1;
+      std::vector<double> in;
       for (std::size_t i = 0; i < call.operands.size(); ++i)
-        product *= loops.read(i, r * inner + c);
-      sum += product;
+        in.push_back(loops.read(i, r * inner + c));
+      sum += f(in);
     }
     call.results[0]->data[r] = sum;
   }
+}
+
+void einsum(const KernelCall &call) {
+  sumOf(call, [](const std::vector<double> &in) {
+    double product = 1;
+    for (double each : in)
+      product *= each;
+    return product;
+  });
 }
 
 /// `f` of the operands' elements, broadcast.
@@ -478,7 +489,69 @@ void dropout(const KernelCall &call) {
         [&](const std::vector<int> &at, double &out) { out = keep(at); });
 }
 
+// --- experts -----------------------------------------------------------------
+
+/// Softmax over the largest `topK` scores, the first of equal ones; the others
+/// get 0.
+void topK(const KernelCall &call) {
+  const Tensor &x = *call.operands[0];
+  std::size_t count = static_cast<std::size_t>(call.op->attributes.route.topK);
+  forEachRow(x, [&](const std::vector<int> &at) {
+    std::vector<double> row = rowOf(x, at), out(row.size(), 0);
+    std::vector<std::size_t> order(row.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](auto a, auto b) { return row[a] > row[b]; });
+    double sum = 0;
+    for (std::size_t i = 0; i < count; ++i)
+      sum += out[order[i]] = std::exp(row[order[i]] - row[order[0]]);
+    for (double &each : out)
+      each /= sum;
+    writeRow(*call.results[0], at, out);
+  });
+}
+
+/// Of experts that are not held the sum lacks its part.
+void combineWeightGrad(const KernelCall &call) {
+  const Tensor &dout = *call.operands[0], &y = *call.operands[1],
+               &weights = *call.operands[2];
+  const ops::Dims &dims = weights.dims;
+  const DimId experts = call.op->attributes.route.experts;
+  auto placeIn = [&](const Tensor &tensor, const std::vector<int> &token,
+                     int expert, const std::vector<int> &rest) {
+    std::vector<int> out;
+    std::size_t next = 0;
+    for (DimId dim : tensor.dims) {
+      auto known = std::find(dims.begin(), dims.end() - 1, dim);
+      out.push_back(dim == experts ? expert
+                    : known != dims.end() - 1
+                        ? token[static_cast<std::size_t>(known - dims.begin())]
+                        : rest[next++]);
+    }
+    return out;
+  };
+  std::vector<std::size_t> summed;
+  for (std::size_t d = 0; d < dout.dims.size(); ++d)
+    if (std::find(dims.begin(), dims.end(), dout.dims[d]) == dims.end())
+      summed.push_back(d);
+  if (summed.size() != 1)
+    return complain("one dimension of a token is summed");
+  call.results[0]->forEach([&](const std::vector<int> &at, double &out) {
+    if (weights.find(at) < 0 || weights.get(at) <= 0)
+      return;
+    for (int h : dout.places[summed[0]]) {
+      long held = y.find(placeIn(y, at, at.back(), {h}));
+      if (held >= 0)
+        out += dout.get(placeIn(dout, at, -1, {h})) *
+               y.data[static_cast<std::size_t>(held)];
+    }
+  });
+}
+
 using Values = std::vector<double>;
+
+double whereSent(const Values &v) { return v[1] > 0 ? v[0] : 0; }
 
 } // namespace
 
@@ -565,6 +638,24 @@ void runKernel(const KernelCall &call) {
     return crossEntropy(call);
   case OpKind::CrossEntropyGrad:
     return crossEntropyGrad(call);
+  case OpKind::Router:
+  case OpKind::RouterBiasGrad:
+  case OpKind::Combine:
+    return einsum(call);
+  case OpKind::RouterBias:
+    return add(call);
+  case OpKind::TopK:
+    return topK(call);
+  case OpKind::TopKGrad:
+    return softmaxGrad(call);
+  case OpKind::Dispatch:
+    return pointwise(call, whereSent);
+  case OpKind::DispatchGrad:
+    return sumOf(call, whereSent);
+  case OpKind::CombineGrad:
+    return pointwise(call, [](const Values &v) { return v[0] * v[1]; });
+  case OpKind::CombineWeightGrad:
+    return combineWeightGrad(call);
   case OpKind::User:
   case OpKind::UserGrad:
     break;

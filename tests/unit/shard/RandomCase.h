@@ -62,8 +62,17 @@ private:
     sizes.vocab = 8;
     if (chance(30))
       sizes.window = 3;
-    std::uint32_t which = below(4);
+    std::uint32_t which = below(6);
     sizes.keyHeads = which == 0 ? 4 : oneOf<std::int64_t>({1, 2, 2, 4});
+    if (which > 3) {
+      ops::tiny::ExpertSizes experts;
+      experts.experts = oneOf<std::int64_t>({4, 8});
+      experts.topK = oneOf<std::int64_t>({1, 2, 2, 3});
+      experts.expertFfn = oneOf<std::int64_t>({4, 8});
+      experts.shared = chance(50);
+      hasExperts_ = true;
+      return ops::tiny::expertsLike(sizes, experts);
+    }
     if (which == 1) {
       sizes.sink = chance(40);
       sizes.softCap = chance(40) ? 2.5 : 0;
@@ -94,6 +103,18 @@ private:
 
   /// Often the lists people write, often any at all.
   std::vector<std::string> randomList() {
+    if (hasExperts_ && chance(50))
+      return oneOf<std::vector<std::string>>(
+          {{"experts", "batch"},
+           {"experts", "batch"},
+           {"experts"},
+           {"batch", "experts"},
+           {"experts", "seq"},
+           {"heads", "kv_heads", "ffn", "vocab", "experts"},
+           {"heads", "kv_heads", "ffn", "vocab", "experts", "seq"},
+           {"heads", "kv_heads", "ffn", "expert_ffn", "vocab", "seq"},
+           {"heads", "kv_heads", "ffn", "expert_ffn", "vocab"},
+           {"expert_ffn", "experts", "batch"}});
     if (chance(50))
       return oneOf<std::vector<std::string>>(
           {{"batch"},
@@ -110,6 +131,10 @@ private:
     if (chance(30))
       all.insert(all.end(),
                  {"kv_lora", "rope_size", "qk_size", "v_size", "wide", "nope"});
+    if (hasExperts_) {
+      all.push_back("experts");
+      all.push_back("expert_ffn");
+    }
     std::shuffle(all.begin(), all.end(), random_);
     all.resize(1 + below(5));
     auto heads = std::find(all.begin(), all.end(), "heads");
@@ -213,6 +238,7 @@ private:
 
   std::mt19937 random_;
   std::vector<AxisSpec> axes_;
+  bool hasExperts_ = false;
 };
 
 } // namespace planc::oracle

@@ -71,6 +71,9 @@ void Splits::borrowHeads(std::vector<std::int64_t> &left) {
           factors_[dim.index()].push_back({axis, static_cast<int>(parts)});
         }
   }
+  for (ops::DimId dim : graph.model.dims.ids())
+    if (ops::DimId as = graph.model.dims[dim].splitAs; as.isValid())
+      factors_[dim.index()] = factors_[as.index()];
 }
 
 int Splits::coordinate(int rank, AxisId axis) const {
