@@ -63,6 +63,12 @@ bool ModelBuilder::readRouteOption(const ast::Argument &argument,
   std::string_view name = argument.name.text;
   const ast::Expr &expr = *argument.value;
   ops::Route &route = out.attributes.route;
+  // No bound is no option.
+  bool mayBeNone = name == "capacity" || name == "nodes";
+  if (mayBeNone)
+    if (Value value = evaluator().valueOrWord(expr); value.as<Word>())
+      if (value.as<Word>()->text == "none")
+        return true;
   if (name == "imbalance")
     return readFactor(expr, name, 1, route.imbalance);
   if (name == "capacity")
