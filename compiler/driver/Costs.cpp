@@ -1,5 +1,6 @@
 #include "compiler/driver/Costs.h"
 
+#include "compiler/lower/HideExchanges.h"
 #include "compiler/pipeline/StageGraph.h"
 
 #include <algorithm>
@@ -50,6 +51,8 @@ lower::LoweredModel lowerModel(const shard::ShardedGraph &sharded,
       if (!isLayer[body.index()])
         choice.all = choice.attention = false;
       forms.push_back(lower::lowerBody(sharded, body, choice, scatters));
+      if (plan.overlap.experts)
+        lower::hideExchanges(forms.back());
       known.push_back(std::move(choice));
     }
     bool isOne = std::all_of(known.begin(), known.end(), [&](const auto &each) {

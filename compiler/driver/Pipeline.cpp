@@ -18,6 +18,8 @@ graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
   options.parameters = plan.precision.parameters;
   options.gradients = plan.precision.gradients;
   options.logits = plan.precision.logits;
+  options.router = plan.precision.router;
+  options.dispatch = plan.precision.dispatch;
   if (plan.kernels.attention == sema::AttentionKernel::Unfused)
     options.attention = graph::GraphOptions::AttentionKernel::Unfused;
   if (!plan.kernels.fusedNorm)

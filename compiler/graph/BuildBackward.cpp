@@ -122,7 +122,7 @@ ValueId Backward::addGradient(ValueId of, const std::string &name) {
     gradient.precision = request_.options->gradients;
   } else {
     gradient.kind = ValueKind::Gradient;
-    if (isLogits_[of.index()])
+    if (isLogits_[of.index()] || gradient.route.isRouted())
       gradient.precision = held_;
   }
   return body_.forward.values.add(std::move(gradient));
@@ -229,6 +229,8 @@ std::vector<ValueId> Backward::giveResults(const ops::GradientOp &plan,
     if (value(of).kind == ValueKind::Weight)
       of = firstRead_[value(of).weight];
     ValueId result = addGradient(of, "grad " + value(of).name);
+    if (plan.kind == OpKind::CombineGrad && request_.options->dispatch)
+      body_.forward.values[result].precision = *request_.options->dispatch;
     results.push_back(result);
     if (isWanted(of))
       parts_[of.index()].push_back(result);

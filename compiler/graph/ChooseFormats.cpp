@@ -120,12 +120,17 @@ void Formats::run(ops::Body &body) {
       op.attributes.compute = options_.compute;
     setResults(body, op);
   }
-  for (const ops::Op &op : body.forward)
+  for (ops::Op &op : body.forward) {
+    if (op.kind == OpKind::Router)
+      op.attributes.compute = options_.router.value_or(held_);
+    if (op.kind == OpKind::Dispatch && options_.dispatch)
+      body.values[op.results[0]].precision = *options_.dispatch;
     if (op.kind == OpKind::CrossEntropy) {
       body.values[op.operands[0]].precision = options_.logits;
       if (options_.loss == GraphOptions::Loss::Linear)
         chunkLogits(body, op.operands[0]);
     }
+  }
 }
 
 /// From the loss back to the product that makes its logits, through what works

@@ -47,6 +47,9 @@ struct GraphOptions {
   Precision parameters = Precision::Bf16;
   Precision gradients = Precision::Fp32; ///< weight gradients
   Precision logits = Precision::Fp32;
+  /// If not as activations: a router's product; tokens dispatched, and the
+  /// gradients of what experts return.
+  std::optional<Precision> router, dispatch;
   enum class AttentionKernel {
     Flash,
     Unfused

@@ -58,6 +58,9 @@ private:
   void topK();
   void dispatch();
   void combine();
+  void combineSum();
+  void routeWeights();
+  ResultRule toExperts() const;
   ResultRule fromExperts(std::size_t target) const;
 
   const GradientRequest &request_;
@@ -439,20 +442,50 @@ void Differentiation::dispatch() {
                         phaseFor(0)});
 }
 
+/// To the experts a token was sent to: what dispatch does.
+ResultRule Differentiation::toExperts() const {
+  const DimId experts = op_.attributes.route.experts;
+  ResultRule rule{dims(0), {mapAll(resultDims()), mapAll(dims(1))}};
+  rule.operands[1].dims.back() = mappedAs(dims(1).back(), experts);
+  rule.made = experts;
+  return rule;
+}
+
+void Differentiation::combineSum() {
+  if (wanted(0))
+    out_.ops.push_back({OpKind::Dispatch,
+                        {outputGradient(), operand(1)},
+                        {0},
+                        {toExperts()},
+                        phaseFor(0)});
+}
+
+void Differentiation::routeWeights() {
+  if (!wanted(0))
+    return;
+  const Dims &weights = dims(0);
+  const DimId choices = weights.back();
+  const DimId experts = op_.attributes.route.experts;
+  ResultRule rule{weights, {mapInto(resultDims(), weights), mapAll(weights)}};
+  rule.operands[1].dims.back() = contractedWith(choices, experts);
+  rule.made = choices;
+  out_.ops.push_back({OpKind::RouteWeightsGrad,
+                      {outputGradient(), operand(0)},
+                      {0},
+                      {rule},
+                      phaseFor(0)});
+}
+
 void Differentiation::combine() {
   const Dims &y = dims(0), &weights = dims(1);
   const DimId choices = weights.back();
   const DimId experts = op_.attributes.route.experts;
-  if (wanted(0)) {
-    ResultRule rule{y, {mapAll(resultDims()), mapAll(weights)}};
-    rule.operands[1].dims.back() = mappedAs(choices, experts);
-    rule.made = experts;
+  if (wanted(0))
     out_.ops.push_back({OpKind::CombineGrad,
                         {outputGradient(), operand(1)},
                         {0},
-                        {rule},
+                        {toExperts()},
                         phaseFor(0)});
-  }
   if (!wanted(1))
     return;
   ResultRule rule{
@@ -575,11 +608,18 @@ Gradient Differentiation::run() {
   case OpKind::Combine:
     combine();
     break;
+  case OpKind::CombineSum:
+    combineSum();
+    break;
+  case OpKind::RouteWeights:
+    routeWeights();
+    break;
   case OpKind::RouterBiasGrad:
   case OpKind::TopKGrad:
   case OpKind::DispatchGrad:
   case OpKind::CombineGrad:
   case OpKind::CombineWeightGrad:
+  case OpKind::RouteWeightsGrad:
   case OpKind::EmbedGrad:
   case OpKind::AttentionGrad:
   case OpKind::SinkGrad:

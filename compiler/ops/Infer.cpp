@@ -201,12 +201,16 @@ Inferred Inference::infer() {
   case OpKind::Dispatch:
     return dispatch();
   case OpKind::Combine:
+  case OpKind::CombineSum:
     return combine();
+  case OpKind::RouteWeights:
+    return routeWeights();
   case OpKind::RouterBiasGrad:
   case OpKind::TopKGrad:
   case OpKind::DispatchGrad:
   case OpKind::CombineGrad:
   case OpKind::CombineWeightGrad:
+  case OpKind::RouteWeightsGrad:
   case OpKind::EmbedGrad:
   case OpKind::AttentionGrad:
   case OpKind::SinkGrad:

@@ -97,6 +97,27 @@ Inferred Inference::dispatch() const {
   return out;
 }
 
+/// The weights of the choice as every expert gets them with its tokens.
+Inferred Inference::routeWeights() const {
+  if (auto error = expectCount(1, 1))
+    return *error;
+  const Dims &weights = dimsOf(0);
+  const DimId choices = weights.back();
+  const DimId experts = dims_[choices].splitAs;
+  ResultRule rule;
+  rule.dims = {experts};
+  rule.dims.insert(rule.dims.end(), weights.begin(), weights.end() - 1);
+  rule.operands = {mapAll(weights)};
+  rule.operands[0].dims.back() = mappedAs(choices, experts);
+  rule.made = experts;
+  Inferred out = give(std::move(rule));
+  out.results[0].precision = Precision::Fp32;
+  out.results[0].fixedPrecision = true;
+  if (request_.attributes)
+    out.results[0].route = request_.attributes->route;
+  return out;
+}
+
 Inferred Inference::combine() const {
   if (auto error = expectCount(2, 2))
     return *error;

@@ -53,6 +53,7 @@ private:
   Inferred topK() const;
   Inferred dispatch() const;
   Inferred combine() const;
+  Inferred routeWeights() const;
   DimId choicesOf(DimId experts);
   Inferred routed(Inferred inferred) const;
 

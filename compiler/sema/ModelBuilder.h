@@ -78,7 +78,8 @@ private:
     std::optional<Tensor> sink; ///< attention: becomes its fourth operand
     source::SourceSpan sinkSpan;
     const ops::UserOp *userOp = nullptr;
-    std::string name; ///< local; empty: after the weight or the kind
+    bool weights = true; ///< dispatch: asked for; combine: multiplied in
+    std::string name;    ///< local; empty: after the weight or the kind
     bool hasGain = true, hasBias = true; ///< of a norm
     source::SourceSpan span;
     std::vector<source::SourceSpan> operandSpans;
@@ -180,6 +181,8 @@ private:
   bool checkDispatch(const ast::CallExpr &call, const OperatorCall &out);
   Value dispatch(const ast::CallExpr &call, OperatorCall out);
   Value combine(OperatorCall out);
+  bool readWeights(const ast::Expr &expr, std::string_view name,
+                   OperatorCall &out);
   const ops::Op *dispatchOf(ops::ValueId value);
   void reportCarried(const Tensor &tensor);
 

@@ -60,6 +60,7 @@ Value ModelBuilder::callOperator(const ast::CallExpr &call, OpKind kind) {
   OperatorCall out;
   out.kind = kind;
   out.span = call.span;
+  out.weights = kind == OpKind::Combine; // what is not said
   if (!readOperands(call, out))
     return Poison();
   if (kind == OpKind::SoftCap && out.attributes.softCap == 0) {
@@ -144,8 +145,14 @@ bool ModelBuilder::readOption(const ast::CallExpr &call,
       return readProbability(value, out);
     break;
   case OpKind::Dispatch:
+    if (name == "weights")
+      return readWeights(value, name, out);
     if (isRouteOption(name))
       return readRouteOption(argument, out);
+    break;
+  case OpKind::Combine:
+    if (name == "weighted")
+      return readWeights(value, name, out);
     break;
   case OpKind::Rope: // neither changes what it costs
     if (name == "base")

@@ -88,6 +88,13 @@ bool ModelBuilder::readRouteOption(const ast::Argument &argument,
   return false;
 }
 
+bool ModelBuilder::readWeights(const ast::Expr &expr, std::string_view name,
+                               OperatorCall &out) {
+  auto value = evaluator().boolean(expr, fmt::format("`{}`", name));
+  out.weights = value.value_or(false);
+  return value.has_value();
+}
+
 bool ModelBuilder::checkDispatch(const ast::CallExpr &call,
                                  const OperatorCall &out) {
   std::size_t count = out.operands.size();
@@ -170,7 +177,18 @@ Value ModelBuilder::dispatch(const ast::CallExpr &call, OperatorCall out) {
   out.operands.push_back(*weights.as<Tensor>());
   out.operandSpans.resize(1);
   out.operandSpans.push_back(call.span);
-  return apply(std::move(out));
+  OperatorCall sent;
+  sent.kind = OpKind::RouteWeights;
+  sent.span = call.span;
+  sent.attributes = out.attributes;
+  sent.operands = {*weights.as<Tensor>()};
+  sent.operandSpans = {call.span};
+  bool isAsked = out.weights;
+  Value tokens = apply(std::move(out));
+  if (!isAsked || !tokens.as<Tensor>())
+    return tokens;
+  std::vector<Value> both = {tokens, apply(std::move(sent))};
+  return Tuple{std::make_shared<const std::vector<Value>>(std::move(both))};
 }
 
 /// The dispatch whose rows a value holds: back along its operands.
@@ -212,6 +230,8 @@ Value ModelBuilder::combine(OperatorCall out) {
     return Poison();
   }
   out.attributes.route = from->attributes.route;
+  if (!out.weights)
+    out.kind = OpKind::CombineSum;
   out.operands.push_back({*current_, from->operands[1], {}});
   out.operandSpans.push_back(out.span);
   return apply(std::move(out));

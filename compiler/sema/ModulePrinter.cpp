@@ -278,6 +278,10 @@ void Printer::printHow() {
        toString(precision.attention.value_or(precision.compute)),
        toString(precision.logits), toString(precision.parameters),
        toString(precision.gradients));
+  if (precision.router)
+    line("  precision router {}", toString(*precision.router));
+  if (precision.dispatch)
+    line("  precision dispatch {}", toString(*precision.dispatch));
   constexpr std::string_view kKernels[] = {"flash2", "flash3", "cudnn",
                                            "unfused"};
   constexpr std::string_view kLosses[] = {"fused", "eager", "linear"};

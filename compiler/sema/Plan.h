@@ -128,7 +128,10 @@ struct PrecisionPlan {
   Precision compute = Precision::Bf16, logits = Precision::Fp32,
             parameters = Precision::Bf16, gradients = Precision::Fp32;
   std::optional<Precision> attention; ///< else as activations are held
-  std::optional<Precision> router;    ///< of experts; else fp32
+  std::optional<Precision> router;    ///< of experts; else as activations
+  /// Tokens on their way to experts, and gradients on theirs; else as
+  /// activations.
+  std::optional<Precision> dispatch;
   OriginId clause;
 };
 

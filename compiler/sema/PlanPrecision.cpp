@@ -41,7 +41,10 @@ const std::vector<Role> &roles() {
        "they are updated element by element"},
       {"gradients",
        {"fp32", "bf16", "fp16"},
-       "they are added up over micro-batches and ranks"}};
+       "they are added up over micro-batches and ranks"},
+      {"dispatch",
+       {"bf16", "fp16", "fp8"},
+       "no library sends tokens to experts so"}};
   return kRoles;
 }
 
@@ -114,6 +117,8 @@ bool PlanBuilder::buildPrecision() {
       isSound = checkPeak(*precision, entry.span) && isSound;
     } else if (entry.key == "router") {
       out.router = *precision;
+    } else if (entry.key == "dispatch") {
+      out.dispatch = *precision;
     } else {
       Precision &held = entry.key == "logits"       ? out.logits
                         : entry.key == "parameters" ? out.parameters

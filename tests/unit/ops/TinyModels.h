@@ -151,8 +151,9 @@ public:
     out.tokens = op(OpKind::Dispatch, name, {x, out.weights}, out.attributes);
     return out;
   }
-  ValueId combine(const std::string &name, ValueId y, const Dispatched &from) {
-    return op(OpKind::Combine, name, {y, from.weights}, from.attributes);
+  ValueId combine(const std::string &name, ValueId y, const Dispatched &from,
+                  OpKind kind = OpKind::Combine) {
+    return op(kind, name, {y, from.weights}, from.attributes);
   }
   ValueId expertsProduct(const std::string &name, ValueId x, const Dims &dims) {
     return op(OpKind::MatMul, name, {x, weight("w" + name, dims, 1)});
@@ -271,6 +272,7 @@ inline Model llamaLike(const Sizes &sizes = {}) {
 struct ExpertSizes {
   std::int64_t experts = 4, topK = 2, expertFfn = 4;
   bool shared = true;
+  bool early = false; ///< weights multiplied in before the last product
 };
 
 inline Model expertsLike(const Sizes &sizes, const ExpertSizes &of = {}) {
@@ -308,10 +310,17 @@ inline Model expertsLike(const Sizes &sizes, const ExpertSizes &of = {}) {
   ValueId up =
       b.expertsProduct("up", sent.tokens, {experts, n.hidden, expertFfn});
   ValueId both = b.op(OpKind::Mul, "both", {act, up});
+  if (of.early)
+    both = b.op(OpKind::Mul, "weighed",
+                {both, b.op(OpKind::RouteWeights, "weights_sent",
+                            {sent.weights}, sent.attributes)});
   ValueId down = b.expertsProduct("down", both, {experts, expertFfn, n.hidden});
-  ValueId biased = b.op(OpKind::Add, "biased",
-                        {down, b.weight("bdown", {experts, n.hidden}, 1)});
-  ValueId out = b.combine("combine", biased, sent);
+  ValueId biased =
+      of.early ? down
+               : b.op(OpKind::Add, "biased",
+                      {down, b.weight("bdown", {experts, n.hidden}, 1)});
+  ValueId out = b.combine("combine", of.early ? down : biased, sent,
+                          of.early ? OpKind::CombineSum : OpKind::Combine);
   if (of.shared) {
     ValueId s = b.op(OpKind::Silu, "s",
                      {b.matmul("shared", g, "wshared", {n.hidden, n.ffn})});

@@ -549,6 +549,27 @@ void combineWeightGrad(const KernelCall &call) {
   });
 }
 
+/// The same for weights that were sent along.
+void routeWeightsGrad(const KernelCall &call) {
+  const Tensor &dw = *call.operands[0], &weights = *call.operands[1];
+  const DimId experts = call.op->attributes.route.experts;
+  call.results[0]->forEach([&](const std::vector<int> &at, double &out) {
+    if (weights.find(at) < 0 || weights.get(at) <= 0)
+      return;
+    std::vector<int> place;
+    for (DimId dim : dw.dims) {
+      auto known = std::find(weights.dims.begin(), weights.dims.end() - 1, dim);
+      place.push_back(
+          dim == experts
+              ? at.back()
+              : at[static_cast<std::size_t>(known - weights.dims.begin())]);
+    }
+    long held = dw.find(place);
+    if (held >= 0)
+      out = dw.data[static_cast<std::size_t>(held)];
+  });
+}
+
 using Values = std::vector<double>;
 
 double whereSent(const Values &v) { return v[1] > 0 ? v[0] : 0; }
@@ -651,7 +672,12 @@ void runKernel(const KernelCall &call) {
   case OpKind::Dispatch:
     return pointwise(call, whereSent);
   case OpKind::DispatchGrad:
+  case OpKind::CombineSum:
     return sumOf(call, whereSent);
+  case OpKind::RouteWeights:
+    return pointwise(call, [](const Values &v) { return v[0]; });
+  case OpKind::RouteWeightsGrad:
+    return routeWeightsGrad(call);
   case OpKind::CombineGrad:
     return pointwise(call, [](const Values &v) { return v[0] * v[1]; });
   case OpKind::CombineWeightGrad:

@@ -70,6 +70,7 @@ private:
       experts.topK = oneOf<std::int64_t>({1, 2, 2, 3});
       experts.expertFfn = oneOf<std::int64_t>({4, 8});
       experts.shared = chance(50);
+      experts.early = chance(50);
       hasExperts_ = true;
       return ops::tiny::expertsLike(sizes, experts);
     }
