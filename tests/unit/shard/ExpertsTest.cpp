@@ -89,7 +89,7 @@ public:
   }
   Lines backward() const {
     return moves(layer().backward,
-                 {"dispatch", "biased", "combine", "grad g "});
+                 {"dispatch", "biased", "combine", "grad g"});
   }
 
   Lines reduced(const std::string &name) const {
