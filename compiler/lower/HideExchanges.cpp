@@ -112,22 +112,31 @@ bool hasExchange(const LoweredPass &pass) {
                      });
 }
 
+/// A pass that completes gradients.
+void reorder(LoweredPass &pass, std::vector<LoweredBody::Gradient> &gradients,
+             std::vector<LoweredBody::Scatter> &scatters) {
+  if (!hasExchange(pass))
+    return;
+  std::vector<std::uint32_t> place = reorder(pass);
+  for (LoweredBody::Gradient &gradient : gradients)
+    gradient.instruction = place[gradient.instruction];
+  std::stable_sort(gradients.begin(), gradients.end(),
+                   [](const auto &a, const auto &b) {
+                     return a.instruction < b.instruction;
+                   });
+  for (LoweredBody::Scatter &scatter : scatters)
+    scatter.instruction = place[scatter.instruction];
+}
+
 } // namespace
 
 void hideExchanges(LoweredBody &body) {
   if (hasExchange(body.forward))
     reorder(body.forward);
-  if (!hasExchange(body.backward))
-    return;
-  std::vector<std::uint32_t> place = reorder(body.backward);
-  for (LoweredBody::Gradient &gradient : body.gradients)
-    gradient.instruction = place[gradient.instruction];
-  std::stable_sort(body.gradients.begin(), body.gradients.end(),
-                   [](const auto &a, const auto &b) {
-                     return a.instruction < b.instruction;
-                   });
-  for (LoweredBody::Scatter &scatter : body.scatters)
-    scatter.instruction = place[scatter.instruction];
+  reorder(body.backward, body.gradients, body.scatters);
+  std::vector<LoweredBody::Scatter> none;
+  reorder(body.split.input, body.split.inputGradients, none);
+  reorder(body.split.weight, body.split.weightGradients, body.split.scatters);
 }
 
 } // namespace planc::lower
