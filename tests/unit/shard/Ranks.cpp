@@ -71,8 +71,8 @@ void Splits::borrowHeads(std::vector<std::int64_t> &left) {
           factors_[dim.index()].push_back({axis, static_cast<int>(parts)});
         }
   }
-  for (ops::DimId dim : graph.model.dims.ids())
-    if (ops::DimId as = graph.model.dims[dim].splitAs; as.isValid())
+  for (ops::DimId dim : graph_.model.dims.ids())
+    if (ops::DimId as = graph_.model.dims[dim].splitAs; as.isValid())
       factors_[dim.index()] = factors_[as.index()];
 }
 
