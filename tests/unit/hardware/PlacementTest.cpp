@@ -60,14 +60,14 @@ TEST_CASE("a group larger than the cluster counts as crossing its last level") {
 }
 
 TEST_CASE("members and links of a shape") {
-  const GroupShape s{{8, 16, 2}};
+  const GroupShape s{{8, 16, 2}, {}};
   CHECK(s.members() == 256);
   CHECK(s.membersBelow(0) == 1);
   CHECK(s.membersBelow(1) == 8);
   CHECK(s.membersBelow(2) == 128);
   CHECK(s.outermost() == std::size_t{2});
-  CHECK(GroupShape{{4, 1, 1}}.outermost() == std::size_t{0});
-  CHECK_FALSE(GroupShape{{1, 1}}.outermost());
+  CHECK(GroupShape{{4, 1, 1}, {}}.outermost() == std::size_t{0});
+  CHECK_FALSE(GroupShape{{1, 1}, {}}.outermost());
 }
 
 TEST_CASE("no group of a mesh touches more nodes than its shape says") {
