@@ -283,6 +283,25 @@ Refined refine(const RefineRequest &request) {
   return Refinement(request).run();
 }
 
+std::optional<std::int64_t> recomputeSaves(const RefineRequest &request) {
+  constexpr std::int64_t kMillion = 1'000'000;
+  const sema::Plan &plan = request.module->plan;
+  if (plan.recompute.items.empty())
+    return std::nullopt;
+  const lower::LoweredModel bodies = lowerModel(
+      *request.sharded, plan, {RerunChoice(), choiceOf(plan.recompute, 0)});
+  std::optional<std::int64_t> most;
+  for (const std::vector<lower::LoweredBody> &forms : bodies.forms) {
+    if (forms.size() < 2 || forms[0].saved.value == 0)
+      continue;
+    const Int128 saved = forms[0].saved.value - forms[1].saved.value;
+    most = std::max<std::int64_t>(
+        most.value_or(0),
+        static_cast<std::int64_t>(saved * kMillion / forms[0].saved.value));
+  }
+  return most;
+}
+
 std::string recomputeText(const lower::LoweredModel &bodies,
                           const pipeline::StageGraph &stages) {
   std::string out;

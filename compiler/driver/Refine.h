@@ -23,6 +23,10 @@ struct RefineRequest {
 /// again; where nothing fits, what keeps least.
 Refined refine(const RefineRequest &request);
 
+/// The most a layer's memory falls by what the plan makes again, in millionths
+/// of what it keeps without; nothing where the plan names nothing of a layer.
+std::optional<std::int64_t> recomputeSaves(const RefineRequest &request);
+
 /// Units by stage and what they make again, where units differ; else empty.
 std::string recomputeText(const lower::LoweredModel &bodies,
                           const pipeline::StageGraph &stages);

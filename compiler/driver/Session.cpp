@@ -6,6 +6,7 @@
 #include "compiler/driver/MakeReport.h"
 #include "compiler/driver/PrintSchedule.h"
 #include "compiler/driver/Refine.h"
+#include "compiler/driver/Remedies.h"
 #include "compiler/sema/Elaborate.h"
 #include "compiler/sema/ModulePrinter.h"
 #include "compiler/sema/Units.h"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 namespace planc::driver {
 
@@ -103,9 +105,14 @@ struct Session::State {
   void compileTo(std::optional<Stage> last);
   void reportFailure(diag::Kind kind, const Failure &failure);
   void conclude();
+  void findRemedies();
 
 private:
   std::optional<source::FileId> openMain();
+  Options variant(const std::string &clauses) const;
+  static std::optional<report::Remedy> compileVariant(const Options &options);
+
+  std::optional<source::FileId> mainId_;
 };
 
 std::optional<source::FileId> Session::State::openMain() {
@@ -133,6 +140,7 @@ bool Session::State::load() {
   std::optional<source::FileId> main = openMain();
   if (!main)
     return false;
+  mainId_ = main;
   auto parse = [&](source::FileId file) -> const ast::File * {
     const ast::File *parsed = syntax::parseFile(file, sources, arena, emitter);
     if (file == *main)
@@ -188,6 +196,65 @@ void Session::State::reportFailure(diag::Kind kind, const Failure &failure) {
   builder.help("look at units: `GB/s` is a thousand million bytes a second");
 }
 
+/// The plan with more clauses, as text: what a user would write.
+Options Session::State::variant(const std::string &clauses) const {
+  constexpr std::string_view kName = "planc_remedy";
+  const std::filesystem::path path(options.file);
+  Options out = options;
+  out.file = path.filename().string();
+  if (out.root.empty() && !options.text)
+    out.root = path.has_parent_path() ? path.parent_path().string() : ".";
+  out.text = fmt::format("{}\nplan {} = {} with {{\n{}\n}}\n",
+                         sources[*mainId_].text(), kName,
+                         compilation.module->plan.name, clauses);
+  out.planName = kName;
+  out.verify = Options::Verify::Off;
+  return out;
+}
+
+/// As far as its memory; to the end only where that fits.
+std::optional<report::Remedy>
+Session::State::compileVariant(const Options &options) {
+  report::Remedy out;
+  {
+    State state(options);
+    if (!state.load())
+      return std::nullopt;
+    state.compileTo(Stage::Program);
+    if (state.outcome != Outcome::Ok || !state.compilation.programs)
+      return std::nullopt;
+    const hardware::Cluster &cluster = state.compilation.module->cluster;
+    for (const program::RankProgram &code : state.compilation.programs->classes)
+      out.peak = std::max(out.peak, code.memory.total());
+    if (out.peak > cluster.accelerator.memory - cluster.reserve)
+      return out;
+  }
+  State state(options);
+  if (!state.load())
+    return std::nullopt;
+  state.compileTo(std::nullopt);
+  if (state.outcome != Outcome::Ok || !state.compilation.report)
+    return std::nullopt;
+  out.stepTime = state.compilation.report->stepTime;
+  return out;
+}
+
+void Session::State::findRemedies() {
+  report::MemoryReport &memory = compilation.report->memory;
+  if (memory.fit != report::Fit::DoesNotFit ||
+      memory.hostUsed > memory.hostCapacity)
+    return;
+  driver::findRemedies(
+      compilation,
+      [this](const std::string &clauses) {
+        std::optional<report::Remedy> tried = compileVariant(variant(clauses));
+        if (tried)
+          tried->change = clauses;
+        return tried;
+      },
+      memory);
+}
+
 Session::Session(Options options)
     : state_(std::make_unique<State>(std::move(options))) {}
 Session::~Session() = default;
@@ -228,9 +295,25 @@ void reportVerdicts(const report::Report &report, const sema::Plan &plan,
         memory.stages[memory.fullest].stage, memory.peak().toDouble() / gib,
         (memory.capacity - memory.reserve).toDouble() / gib,
         memory.capacity.toDouble() / gib);
-    if (!memory.remedy.empty())
-      std::move(made).help("{}", memory.remedy);
+    for (std::string_view rest = memory.remedy; !rest.empty();) {
+      const std::size_t end = std::min(rest.find("; "), rest.size());
+      made.help("{}", rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
   }
+}
+
+void reportRecompute(const Compilation &c, diag::Emitter &emitter) {
+  constexpr std::int64_t kLittle = 20'000; // of a million
+  std::optional<std::int64_t> saves =
+      recomputeSaves({&*c.module, &*c.sharded, &*c.cost});
+  if (saves && *saves < kLittle)
+    emitter
+        .report(c.origins[c.module->plan.recompute.clause].span,
+                diag::Kind::RecomputeSavesNothing,
+                "this frees {:.1f} % of what a layer keeps",
+                static_cast<double>(*saves) / 1e4)
+        .help("`recompute auto` takes what does free memory");
 }
 
 void reportBubble(const sema::Plan &plan, const source::OriginTable &origins,
@@ -260,9 +343,11 @@ Outcome Session::run() {
   state.compileTo(std::nullopt);
   if (state.outcome != Outcome::Ok || !state.compilation.report)
     return state.outcome;
+  state.findRemedies();
   const report::Report &report = *state.compilation.report;
   const sema::Plan &plan = state.compilation.module->plan;
   reportVerdicts(report, plan, state.compilation.origins, state.emitter);
+  reportRecompute(state.compilation, state.emitter);
   reportBubble(plan, state.compilation.origins, state.emitter);
   bool failed = false;
   for (std::size_t i = 0; i < report.expectations.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include "compiler/ops/Infer.h"
 
+#include <algorithm>
+
 namespace planc::graph {
 namespace {
 
@@ -23,6 +25,7 @@ public:
 private:
   void setDefaults(ops::Body &body) const;
   bool isUnfused(const ops::Op &op) const;
+  bool makesLogits(const ops::Body &body, const ops::Op &op) const;
   ops::Inferred inferAgain(const ops::Body &body, const ops::Op &op);
   void setResults(ops::Body &body, ops::Op &op);
   void chunkLogits(ops::Body &body, ops::ValueId logits) const;
@@ -50,6 +53,15 @@ bool Formats::isUnfused(const ops::Op &op) const {
     return options_.norm == Fusion::Unfused;
   return op.kind == OpKind::CrossEntropy &&
          options_.loss == GraphOptions::Loss::Eager;
+}
+
+/// The head is not quantised: no framework's recipe does.
+bool Formats::makesLogits(const ops::Body &body, const ops::Op &op) const {
+  return std::any_of(body.forward.begin(), body.forward.end(),
+                     [&](const ops::Op &reader) {
+                       return reader.kind == OpKind::CrossEntropy &&
+                              reader.operands[0] == op.results[0];
+                     });
 }
 
 ops::Inferred Formats::inferAgain(const ops::Body &body, const ops::Op &op) {
@@ -117,7 +129,9 @@ void Formats::run(ops::Body &body) {
     if (op.kind == OpKind::Attention)
       op.attributes.document = options_.document;
     if (op.kind == OpKind::MatMul)
-      op.attributes.compute = options_.compute;
+      op.attributes.compute = makesLogits(body, op) ? held_ : options_.compute;
+    if (op.kind == OpKind::Attention)
+      op.attributes.compute = options_.attentionFormat;
     setResults(body, op);
   }
   for (ops::Op &op : body.forward) {

@@ -50,6 +50,8 @@ struct GraphOptions {
   /// If not as activations: a router's product; tokens dispatched, and the
   /// gradients of what experts return.
   std::optional<Precision> router, dispatch;
+  /// Of attention's products; none: as its operands are held.
+  std::optional<Precision> attentionFormat;
   enum class AttentionKernel {
     Flash,
     Unfused

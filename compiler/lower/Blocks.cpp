@@ -1,9 +1,11 @@
 #include "compiler/lower/Blocks.h"
 
 #include "compiler/lower/MergePasses.h"
+#include "compiler/lower/Offload.h"
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace planc::lower {
 
@@ -45,19 +47,28 @@ ChunkPass BlockBuilder::pass(const pipeline::Chunk &chunk, PassKind kind) {
   ChunkPass out;
   for (std::size_t u = chunk.begin; u < chunk.end; ++u)
     for (ops::BodyId body : request_.stages->units[u].bodies)
-      out.parts.push_back({u, body, 0});
+      out.parts.push_back(ChunkPass::Part{u, body, 0, {}, {}, {}});
   if (kind != PassKind::Forward)
     std::reverse(out.parts.begin(), out.parts.end());
   std::uint32_t at = 0;
   std::vector<std::uint32_t> key;
   for (ChunkPass::Part &part : out.parts) {
-    part.first = at;
-    at += static_cast<std::uint32_t>(
-        passOf(request_.bodies->of(part.unit, part.body), kind)
-            .instructions.size());
+    // Gradients of weights read neither parameters nor what came back before.
+    if (kind != PassKind::WeightGradient) {
+      part.parametersIn = fetchedBy(request_, part.body);
+      (kind == PassKind::Forward ? part.activationsOut : part.activationsIn) =
+          offloadedBy(request_, part.unit, part.body);
+    }
+    part.first = at + part.copiesIn();
+    at = part.first + (part.activationsOut.value > 0) +
+         static_cast<std::uint32_t>(
+             passOf(request_.bodies->of(part.unit, part.body), kind)
+                 .instructions.size());
     key.push_back(part.body.index());
     key.push_back(static_cast<std::uint32_t>(
         request_.bodies->formOf(part.unit, part.body)));
+    key.push_back(part.activationsIn.value > 0 ||
+                  part.activationsOut.value > 0);
   }
   auto [entry, isNew] = blocks_.try_emplace({kind, std::move(key)});
   if (isNew)
@@ -98,6 +109,7 @@ program::Block BlockBuilder::join(const std::vector<ChunkPass::Part> &parts,
   for (const ChunkPass::Part &part : parts) {
     const LoweredPass &pass =
         passOf(request_.bodies->of(part.unit, part.body), kind);
+    addCopiesIn(part, block);
     for (program::Instruction instruction : pass.instructions) {
       for (std::uint32_t &dep : instruction.deps)
         dep += part.first;
@@ -111,6 +123,8 @@ program::Block BlockBuilder::join(const std::vector<ChunkPass::Part> &parts,
       }
     for (const LoweredPass::SlotUse &write : pass.writes)
       writer[write.slot] = part.first + write.instruction;
+    awaitCopies(part, block);
+    addCopyOut(part, block);
   }
   holdFetches(parts, block);
   for (program::Instruction &instruction : block.instructions)
@@ -130,13 +144,57 @@ std::optional<std::uint32_t> lastKernel(const program::Block &block,
   return std::nullopt;
 }
 
-bool isFetch(const program::Instruction &instruction) {
-  return instruction.deps.empty() &&
-         instruction.kind == program::InstructionKind::AllGather &&
+bool isGather(const program::Instruction &instruction) {
+  return instruction.kind == program::InstructionKind::AllGather &&
          instruction.message.kind == program::CommunicationKind::Parameters;
 }
 
+bool isFetch(const program::Instruction &instruction) {
+  return instruction.deps.empty() &&
+         (isGather(instruction) ||
+          instruction.kind == program::InstructionKind::HostIn);
+}
+
 } // namespace
+
+void BlockBuilder::addCopiesIn(const ChunkPass::Part &part,
+                               program::Block &block) const {
+  for (Bytes bytes : {part.parametersIn, part.activationsIn})
+    if (bytes.value > 0)
+      block.instructions.push_back(
+          hostCopy(request_, program::InstructionKind::HostIn, bytes));
+}
+
+/// Gathers of a part wait for its parameters, its first kernel for all that
+/// comes from the host.
+void BlockBuilder::awaitCopies(const ChunkPass::Part &part,
+                               program::Block &block) const {
+  if (part.copiesIn() == 0)
+    return;
+  bool isFirst = true;
+  for (std::size_t i = part.first; i < block.instructions.size(); ++i) {
+    program::Instruction &instruction = block.instructions[i];
+    const bool isKernel = instruction.stream == program::Stream::Compute;
+    if (part.parametersIn.value > 0 && isGather(instruction))
+      instruction.deps.push_back(part.first - part.copiesIn());
+    if (!isKernel || !std::exchange(isFirst, false))
+      continue;
+    for (std::uint32_t c = part.copiesIn(); c > 0; --c)
+      instruction.deps.push_back(part.first - c);
+  }
+}
+
+void BlockBuilder::addCopyOut(const ChunkPass::Part &part,
+                              program::Block &block) const {
+  if (part.activationsOut.value == 0)
+    return;
+  program::Instruction copy = hostCopy(
+      request_, program::InstructionKind::HostOut, part.activationsOut);
+  const auto end = static_cast<std::uint32_t>(block.instructions.size());
+  if (auto last = lastKernel(block, part.first, end))
+    copy.deps.push_back(*last);
+  block.instructions.push_back(std::move(copy));
+}
 
 void BlockBuilder::holdFetches(const std::vector<ChunkPass::Part> &parts,
                                program::Block &block) const {
@@ -146,13 +204,15 @@ void BlockBuilder::holdFetches(const std::vector<ChunkPass::Part> &parts,
   for (std::size_t p = ahead + 1; p < parts.size(); ++p) {
     const std::uint32_t end =
         p + 1 < parts.size()
-            ? parts[p + 1].first
+            ? parts[p + 1].first - parts[p + 1].copiesIn()
             : static_cast<std::uint32_t>(block.instructions.size());
     // Parts without kernels of their own are looked through.
     std::optional<std::uint32_t> before;
     for (std::size_t q = p - ahead; q-- > 0 && !before;)
-      before = lastKernel(block, parts[q].first, parts[q + 1].first);
-    for (std::uint32_t i = parts[p].first; before && i < end; ++i)
+      before = lastKernel(block, parts[q].first,
+                          parts[q + 1].first - parts[q + 1].copiesIn());
+    for (std::uint32_t i = parts[p].first - parts[p].copiesIn();
+         before && i < end; ++i)
       if (isFetch(block.instructions[i]))
         block.instructions[i].deps.push_back(*before);
   }

@@ -17,6 +17,13 @@ struct ChunkPass {
     std::size_t unit = 0; ///< of the stage graph
     ops::BodyId body;
     std::uint32_t first = 0;
+    /// Copies from the host stand before `first`, one to the host after the
+    /// last instruction.
+    Bytes parametersIn, activationsIn, activationsOut;
+
+    std::uint32_t copiesIn() const {
+      return (parametersIn.value > 0) + (activationsIn.value > 0);
+    }
   };
   std::vector<Part> parts;
 };
@@ -46,6 +53,9 @@ private:
   /// part `prefetch` before its own.
   void holdFetches(const std::vector<ChunkPass::Part> &parts,
                    program::Block &block) const;
+  void addCopiesIn(const ChunkPass::Part &part, program::Block &block) const;
+  void awaitCopies(const ChunkPass::Part &part, program::Block &block) const;
+  void addCopyOut(const ChunkPass::Part &part, program::Block &block) const;
 
   const EmitRequest &request_;
   program::ProgramSet &set_;

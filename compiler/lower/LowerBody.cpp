@@ -2,6 +2,7 @@
 
 #include "compiler/lower/Kernels.h"
 #include "compiler/lower/Liveness.h"
+#include "compiler/lower/Quantise.h"
 #include "compiler/lower/Rerun.h"
 #include "compiler/lower/RingBlocks.h"
 #include "compiler/lower/SplitBackward.h"
@@ -208,8 +209,38 @@ private:
     instruction.origin = last.step->origin;
     instruction.clause = last.step->clause;
     for (ShardedValueId operand : kernel.operands)
-      depend(instruction, operand);
+      if (!dependOnCopy(instruction, opOf(*last.step), operand))
+        depend(instruction, operand);
     push(std::move(instruction), kernel.results);
+  }
+
+  /// A product in a narrow format reads copies of operands that this pass made
+  /// or was given; false where there is none. What the forward kept for the
+  /// backward was copied there, weights once a step unless they are gathered.
+  bool dependOnCopy(Instruction &product, const ops::Op &op,
+                    ShardedValueId operand) {
+    if (!isQuantised(body_.forward, op, sharded_.values[operand]))
+      return false;
+    const bool arrives =
+        std::any_of(arrivals_.begin(), arrivals_.end(),
+                    [&](const shard::Port &p) { return p.value == operand; });
+    if (producer_[operand.index()] == kNoInstruction && !arrives)
+      return false;
+    auto [copy, isNew] = copies_.try_emplace(operand, 0);
+    if (isNew) {
+      Instruction made;
+      made.phase = product.phase;
+      made.name = product.name + " quantise";
+      made.origin = product.origin;
+      made.work.bytesRead = bytesOf(graph_, id_, operand);
+      made.work.bytesWritten =
+          quantisedBytes(*op.attributes.compute, sharded_.values[operand]);
+      depend(made, operand);
+      copy->second = static_cast<std::uint32_t>(pass_.instructions.size());
+      push(std::move(made), {});
+    }
+    product.deps.push_back(copy->second);
+    return true;
   }
 
   void addCollective(const PlannedStep &planned) {
@@ -357,6 +388,7 @@ private:
   std::map<ShardedValueId, std::uint32_t> cameHome_;
   std::vector<std::uint32_t> producer_;
   std::vector<shard::Port> arrivals_;
+  std::map<ShardedValueId, std::uint32_t> copies_; ///< in a narrow format
   std::vector<std::pair<ShardedValueId, std::uint32_t>> scattered_;
   LoweredPass pass_;
 };
@@ -510,7 +542,7 @@ LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
   lowered.backward = backwardPass.finish(sharded.gradientOutputs);
   lowered.split = lowerSplit({graph, body, backward, rerun.kept, scatters});
 
-  lowered.saved = bytesOf(graph, body, rerun.kept);
+  lowered.saved = savedBytes(graph, body, rerun.kept);
   lowered.transient =
       std::max(peakTransient({&graph, body, &forward}, rerun.kept),
                peakTransient({&graph, body, &backward}, rerun.kept));

@@ -1,6 +1,8 @@
 #include "compiler/lower/Memory.h"
 
+#include "compiler/lower/Offload.h"
 #include "compiler/lower/OptimizerState.h"
+#include "compiler/lower/Quantise.h"
 #include "compiler/lower/StageWeights.h"
 
 #include <algorithm>
@@ -64,10 +66,14 @@ private:
         cutElements(mesh_, state.localElements, state.parameterState);
     const Bytes parameters(bytesOf(plan_.precision.parameters) * stored);
     (plan_.offload.parameters ? memory.host : memory.parameters) += parameters;
+    const Bytes copies = weightCopies(*request_.graph, held.weight);
     if (!state.parameterState.empty() || plan_.offload.parameters)
       fetched_[held.unit] +=
+          copies +
           Bytes(state.localElements *
                 bytesOf(shard::gatherFormat(request_.graph->graph->options)));
+    else
+      memory.gathered += copies;
     addTraining(held, memory);
   }
 
@@ -95,14 +101,17 @@ private:
 
 struct Held {
   Bytes activations, logits, transient;
+  Bytes host; ///< of activations, on the host
   Bytes sum() const { return activations + logits; }
   void add(const Held &other) {
     activations += other.activations;
     logits += other.logits;
+    host += other.host;
   }
   void drop(const Held &other) {
     activations -= other.activations;
     logits -= other.logits;
+    host -= other.host;
   }
 };
 
@@ -123,12 +132,16 @@ ChunkHeld heldBy(const EmitRequest &request, const pipeline::Chunk &chunk) {
     };
     for (ops::BodyId body : request.stages->units[u].bodies) {
       const LoweredBody &lowered = request.bodies->of(u, body);
-      part(held.saved) += lowered.saved;
+      const Bytes away = offloadedBy(request, u, body);
+      held.saved.host += away;
+      part(held.saved) += lowered.saved - away;
       part(held.retained) += lowered.split.retained;
       part(held.made) += lowered.split.made;
-      held.saved.transient = std::max(held.saved.transient, lowered.transient);
+      // One layer is at work while another's copy is under way.
+      held.saved.transient =
+          std::max(held.saved.transient, lowered.transient + away * 2);
       held.retained.transient =
-          std::max(held.retained.transient, lowered.split.transient);
+          std::max(held.retained.transient, lowered.split.transient + away * 2);
     }
   }
   return held;
@@ -144,6 +157,7 @@ public:
     const ChunkHeld &chunk = chunks_[static_cast<std::size_t>(pass.chunk)];
     if (pass.kind == PassKind::Forward)
       now_.add(chunk.saved);
+    host_ = std::max(host_, now_.host);
     if (pass.kind == PassKind::InputGradient)
       now_.add(chunk.made);
     Bytes own =
@@ -163,10 +177,12 @@ public:
       now_.drop(chunk.retained);
   }
   const Held &peak() const { return peak_; }
+  Bytes host() const { return host_; }
 
 private:
   std::vector<ChunkHeld> chunks_;
   Held now_, peak_;
+  Bytes host_;
 };
 
 } // namespace
@@ -182,6 +198,7 @@ program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
   for (const pipeline::Pass &pass :
        request.stages->orders[static_cast<std::size_t>(stage)])
     follower.run(pass);
+  memory.host += follower.host();
   memory.activations = follower.peak().activations;
   memory.logits = follower.peak().logits;
   memory.workspace = follower.peak().transient;

@@ -1,6 +1,8 @@
 #include "compiler/lower/Update.h"
 
+#include "compiler/lower/Offload.h"
 #include "compiler/lower/OptimizerState.h"
+#include "compiler/lower/Quantise.h"
 #include "compiler/lower/StageWeights.h"
 #include "runtime/base/Checked.h"
 
@@ -25,15 +27,87 @@ public:
 
   program::Block build() {
     addProducts();
+    if (plan_.offload.optimizer)
+      return onHost();
     Instruction instruction = start(InstructionKind::Update, "update");
     instruction.work = allStates();
     for (std::uint32_t i = 0; i < block_.instructions.size(); ++i)
       instruction.deps.push_back(i);
     block_.instructions.push_back(std::move(instruction));
+    if (plan_.offload.parameters)
+      addCopy(InstructionKind::HostOut, Bytes(ownedParameters(held_)),
+              static_cast<std::uint32_t>(block_.instructions.size() - 1));
     return std::move(block_);
   }
 
 private:
+  /// The accelerator reads gradients for their norm and zeroes them. Layer by
+  /// layer gradients go to the host, its processors update the states there,
+  /// and parameters come back, unless they stay on the host as well: three
+  /// streams, so that layers follow each other (ZeRO-Offload, 2101.06840, 4).
+  program::Block onHost() {
+    Instruction kernel = start(InstructionKind::Update, "gradient norm");
+    kernel.work.precision = Precision::Fp32;
+    std::vector<std::vector<HeldWeight>> layers;
+    for (const HeldWeight &held : held_) {
+      if (isFrozen(held))
+        continue;
+      const Bytes gradients(ownedOf(held) * bytesOf(plan_.precision.gradients));
+      if (plan_.optimizer.clip > 0)
+        kernel.work.bytesRead += gradients;
+      kernel.work.bytesWritten += gradients;
+      if (layers.empty() || layers.back().front().unit != held.unit)
+        layers.emplace_back();
+      layers.back().push_back(held);
+    }
+    block_.instructions.push_back(std::move(kernel));
+    const auto norm =
+        static_cast<std::uint32_t>(block_.instructions.size() - 1);
+    for (const std::vector<HeldWeight> &layer : layers) {
+      std::int64_t gradients = 0, states = 0;
+      for (const HeldWeight &held : layer) {
+        gradients += ownedOf(held) * bytesOf(plan_.precision.gradients);
+        states += stateBytes(*request_.graph, plan_, held.weight);
+      }
+      const std::int64_t parameters = ownedParameters(layer);
+      std::uint32_t at =
+          addCopy(InstructionKind::HostOut, Bytes(gradients), norm);
+      at = addCopy(InstructionKind::HostUpdate,
+                   Bytes(gradients + 2 * states + parameters), at);
+      if (!plan_.offload.parameters)
+        addCopy(InstructionKind::HostIn, Bytes(parameters), at);
+    }
+    return std::move(block_);
+  }
+
+  std::uint32_t addCopy(InstructionKind kind, Bytes bytes,
+                        std::uint32_t after) {
+    Instruction copy = hostCopy(request_, kind, bytes);
+    copy.phase = program::Phase::Update;
+    if (!block_.instructions.empty())
+      copy.deps = {after};
+    block_.instructions.push_back(std::move(copy));
+    return static_cast<std::uint32_t>(block_.instructions.size() - 1);
+  }
+
+  bool isFrozen(const HeldWeight &held) const {
+    return request_.graph->graph->model.weights[held.weight].isFrozen;
+  }
+
+  /// Elements of a weight whose states the rank has.
+  std::int64_t ownedOf(const HeldWeight &held) const {
+    const shard::WeightState &state = request_.graph->weights[held.weight];
+    return cutElements(plan_.mesh, state.localElements, state.optimizerState);
+  }
+
+  std::int64_t ownedParameters(const std::vector<HeldWeight> &weights) const {
+    std::int64_t bytes = 0;
+    for (const HeldWeight &held : weights)
+      if (!isFrozen(held))
+        bytes += ownedOf(held) * bytesOf(plan_.precision.parameters);
+    return bytes;
+  }
+
   Instruction start(InstructionKind kind, std::string name) const {
     Instruction instruction;
     instruction.kind = kind;
@@ -63,6 +137,14 @@ private:
       work.bytesWritten +=
           Bytes(states + owned * bytesOf(plan_.precision.parameters) +
                 gradients * gradientBytes);
+      // Copies in a narrow format of weights that stay whole: once a step.
+      if (state.parameterState.empty()) {
+        const Bytes copies = weightCopies(*request_.graph, held.weight);
+        work.bytesWritten += copies;
+        if (copies.value > 0)
+          work.bytesRead +=
+              Bytes(state.localElements * bytesOf(plan_.precision.parameters));
+      }
     }
     return work;
   }

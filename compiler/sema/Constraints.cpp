@@ -79,6 +79,7 @@ bool Constraints::check() {
 bool Constraints::checkAxes() {
   bool isSound = true;
   warnAlike();
+  warnOverOne();
   for (AxisId id : plan_.mesh.axes.ids()) {
     const Axis &axis = plan_.mesh.axes[id];
     bool isCut = !plan_.lists[id].list.empty();
@@ -126,6 +127,25 @@ void Constraints::warnAlike() {
         .note(spanOf(state->clause), "`{}` cuts state and no dimension",
               axis.name)
         .help("`shard batch over {}` gives each its own", axis.name);
+  }
+}
+
+/// State that is cut over nothing.
+void Constraints::warnOverOne() {
+  for (const StateSharding *state :
+       {&plan_.optimizerState, &plan_.gradients, &plan_.parameters}) {
+    std::int64_t ranks = 1;
+    std::string axes;
+    for (AxisId axis : state->axes) {
+      ranks *= plan_.mesh.axes[axis].size;
+      axes += fmt::format("{}`{}`", axes.empty() ? "" : ", ",
+                          plan_.mesh.axes[axis].name);
+    }
+    if (!axes.empty() && ranks == 1)
+      elaboration_.emitter()
+          .report(spanOf(state->clause), Kind::StateOverOne,
+                  "{} has one rank: cutting state over it saves nothing", axes)
+          .note(text_.meshClause, "the mesh is here");
   }
 }
 

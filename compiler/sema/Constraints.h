@@ -32,6 +32,7 @@ private:
   // Constraints.cpp: axes and dimensions.
   bool checkAxes();
   void warnAlike();
+  void warnOverOne();
   bool checkListed();
   bool checkUnknown(const ListedDim &listed);
   bool setBatch();

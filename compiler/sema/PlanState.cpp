@@ -213,10 +213,8 @@ bool PlanBuilder::buildOffload(const Said<ast::Clause> &said) {
     out.activations = out.activations || word == "activations";
     out.parameters = out.parameters || word == "parameters";
   }
-  if (isSound && request_.cluster->host.memory.value > 0)
-    reportUnsupported(clause->span, "offloading");
   if (!isSound || request_.cluster->host.memory.value > 0)
-    return false;
+    return isSound;
   elaboration_.emitter()
       .report(clause->span, Kind::NoHostMemory,
               "the cluster `{}` states no memory of its hosts",

@@ -1,5 +1,5 @@
 // Copies between an accelerator and its host's memory, and what the host's
-// processors do there (docs/cost.md C8).
+// processors do there (docs/cost.md C12).
 #pragma once
 
 #include "runtime/cost/CostModel.h"

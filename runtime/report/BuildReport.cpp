@@ -58,8 +58,17 @@ MemoryReport memoryOf(const ReportInputs &inputs) {
     memory.stages.push_back({code.name, code.ranks, code.memory});
     if (code.memory.total() > memory.peak())
       memory.fullest = memory.stages.size() - 1;
+    memory.hostUsed =
+        std::max(memory.hostUsed, code.memory.host * inputs.cluster.perHost());
   }
-  if (memory.peak() > memory.capacity) {
+  if (memory.hostUsed > Bytes(0))
+    memory.hostCapacity = inputs.cluster.host.memory;
+  if (memory.hostUsed > memory.hostCapacity) {
+    memory.fit = Fit::DoesNotFit;
+    memory.remedy =
+        fmt::format("offload less: a host has {} and would hold {}",
+                    bytesText(memory.hostCapacity), bytesText(memory.hostUsed));
+  } else if (memory.peak() > memory.capacity) {
     memory.fit = Fit::DoesNotFit;
     memory.remedy = remedyOf(memory.stages[memory.fullest].peak);
   } else if (memory.slack() < Bytes(0)) {

@@ -164,6 +164,8 @@ void writeStage(Json &json, const StageMemory &stage) {
   json.bytes("buffers_bytes", stage.peak.buffers);
   json.bytes("logits_bytes", stage.peak.logits);
   json.bytes("workspace_bytes", stage.peak.workspace);
+  if (stage.peak.host.value > 0)
+    json.bytes("host_bytes", stage.peak.host);
 }
 
 void writeMemory(Json &json, const MemoryReport &memory) {
@@ -174,6 +176,15 @@ void writeMemory(Json &json, const MemoryReport &memory) {
     json.bytes("reserve_bytes", memory.reserve);
     json.bytes("slack_bytes", memory.slack());
     json.text("remedy", memory.remedy);
+    json.array("remedies", memory.fitting, [&](const Remedy &remedy) {
+      json.text("change", remedy.change);
+      json.bytes("peak_bytes", remedy.peak);
+      json.seconds("step_time_s", remedy.stepTime);
+    });
+    if (memory.hostCapacity.value > 0) {
+      json.bytes("host_capacity_bytes", memory.hostCapacity);
+      json.bytes("host_bytes", memory.hostUsed);
+    }
     json.array("stages", memory.stages,
                [&](const StageMemory &stage) { writeStage(json, stage); });
   });

@@ -234,6 +234,14 @@ void writeMemory(Page &page, const MemoryReport &memory) {
   if (emptiest->peak.total() < peak && columnsOf(least) <= page.room())
     page.put(least);
   page.endLine();
+  if (memory.hostCapacity.value > 0) {
+    const bool isIn = memory.hostUsed <= memory.hostCapacity;
+    page.to(kDetailColumn)
+        .put(fmt::format("{} of {} of each host", bytesText(memory.hostUsed),
+                         bytesText(memory.hostCapacity)),
+             isIn ? Mark::Good : Mark::Bad);
+    page.endLine();
+  }
   for (std::string_view rest = memory.remedy; !rest.empty();) {
     const std::size_t end = std::min(rest.find("; "), rest.size());
     page.to(kDetailColumn).put(rest.substr(0, end));
