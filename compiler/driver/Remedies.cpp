@@ -13,6 +13,8 @@ namespace planc::driver {
 namespace {
 
 constexpr std::size_t kMostShown = 4;
+/// Beyond this a mesh is no plan of a person's, and each try takes long.
+constexpr std::size_t kMostAxes = 64;
 
 class Changes {
 public:
@@ -20,6 +22,8 @@ public:
       : c_(c), plan_(c.module->plan), model_(c.module->model) {}
 
   std::vector<std::string> run() {
+    if (plan_.mesh.axes.size() > kMostAxes)
+      return {};
     sortAxes();
     addStates();
     addActivations();
