@@ -119,8 +119,13 @@ private:
     const std::string recompute = isAll ? "" : "recompute auto";
     const std::string micro =
         plan_.batch.micro > 1 ? "batch micro 1 sequence" : "";
+    const std::string loss = plan_.kernels.loss == sema::LossKernel::Linear
+                                 ? ""
+                                 : "kernels loss = linear";
+    add(loss);
     add(recompute);
     add(micro);
+    add(join(loss, recompute));
     add(join(recompute, micro));
     add(join(optimizer_, recompute));
     add(join(all_, recompute));
@@ -236,24 +241,24 @@ Bytes statesOf(const report::MemoryReport &memory) {
 
 void writeSentences(report::MemoryReport &memory) {
   std::vector<std::string> lines;
-  if (statesOf(memory) > memory.capacity - memory.reserve)
+  if (statesOf(memory) <= memory.capacity - memory.reserve)
+    lines.push_back(memory.remedy);
+  else
     lines.push_back(
         fmt::format("states alone are {}: a shorter sequence cannot help",
                     report::bytesText(statesOf(memory))));
   for (std::size_t i = 0; i < std::min(kMostShown, memory.fitting.size()); ++i)
     lines.push_back(described(memory.fitting[i]));
-  if (memory.fitting.empty()) {
-    lines.push_back(memory.remedy);
+  if (memory.fitting.empty())
     lines.push_back(
         fmt::format("none of {} changes tried fits", memory.failing.size()));
-  }
   if (!memory.failing.empty())
     lines.push_back(fmt::format("not enough, {}: {}",
                                 report::bytesText(memory.failing[0].peak),
                                 quoted(memory.failing[0].change)));
   memory.remedy.clear();
   for (const std::string &line : lines)
-    memory.remedy += (memory.remedy.empty() ? "" : "; ") + line;
+    memory.remedy += (memory.remedy.empty() ? "" : "\n") + line;
 }
 
 } // namespace

@@ -296,9 +296,9 @@ void reportVerdicts(const report::Report &report, const sema::Plan &plan,
         (memory.capacity - memory.reserve).toDouble() / gib,
         memory.capacity.toDouble() / gib);
     for (std::string_view rest = memory.remedy; !rest.empty();) {
-      const std::size_t end = std::min(rest.find("; "), rest.size());
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
       made.help("{}", rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 2, rest.size()));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
 }

@@ -71,7 +71,7 @@ std::string numbersOf(const Report &report) {
                        memory.fit == Fit::Fits    ? "fits"
                        : memory.fit == Fit::Tight ? "**tight**"
                                                   : "**does not fit**",
-                       memory.remedy.empty() ? "" : "; " + memory.remedy);
+                       memory.remedy.empty() ? "" : "; " + cell(memory.remedy));
   if (report.orders)
     out += fmt::format("| overlap | {} | program order {}, framework {}, "
                        "bound {} |\n",

@@ -243,10 +243,12 @@ void writeMemory(Page &page, const MemoryReport &memory) {
     page.endLine();
   }
   for (std::string_view rest = memory.remedy; !rest.empty();) {
-    const std::size_t end = std::min(rest.find("; "), rest.size());
+    // `largest are …; less with …` takes two lines.
+    const std::size_t end = std::min(rest.find_first_of("\n;"), rest.size());
     page.to(kDetailColumn).put(rest.substr(0, end));
     page.endLine();
-    rest.remove_prefix(std::min(end + 2, rest.size()));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   }
 }
 
