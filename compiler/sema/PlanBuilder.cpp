@@ -148,6 +148,22 @@ bool PlanBuilder::setRest(AxisId rest, SourceSpan span) {
   return false;
 }
 
+namespace {
+
+/// What the axis cuts, as it is written; empty for none.
+std::string listOver(std::string_view axis, const PlanText &text,
+                     const Elaboration &elaboration) {
+  std::string out;
+  for (const AxisEntry &entry : text.lists)
+    if (entry.axis.text == axis)
+      for (const ast::QualifiedName &name : entry.clause->dimensions)
+        out += fmt::format("{}{}", out.empty() ? "" : ", ",
+                           elaboration.text(name.span));
+  return out;
+}
+
+} // namespace
+
 /// Says of each axis that could be changed alone what it may be; false if there
 /// is none. `product` is that of all axes, `rest` counted as 1.
 bool PlanBuilder::helpAxes(diag::Builder &builder, std::int64_t product) {
@@ -163,7 +179,13 @@ bool PlanBuilder::helpAxes(diag::Builder &builder, std::int64_t product) {
       continue;
     std::int64_t left = request_.accelerators / others;
     if (!hasRest()) {
-      builder.help("`{} = {}` would do", axis.name, left);
+      std::string list =
+          left == 1 ? listOver(axis.name, text_, elaboration_) : "";
+      builder.help("`{} = {}` would do{}", axis.name, left,
+                   list.empty() ? ""
+                                : fmt::format(": another axis may list `{}` "
+                                              "as well as its own",
+                                              list));
       isHelped = true;
       continue;
     }
