@@ -148,7 +148,7 @@ struct MemoryReport {
   Bytes hostCapacity, hostUsed; ///< of one host; both 0 without offloading
   std::vector<Remedy> fitting;  ///< changes that fit, fastest first
   std::vector<Remedy> failing;  ///< changes that do not, smallest first
-  std::string remedy; ///< sentences, a line each; empty when it fits
+  std::string remedy;           ///< sentences, a line each; empty when it fits
 
   Bytes peak() const;
   /// Above the reserve when not negative.

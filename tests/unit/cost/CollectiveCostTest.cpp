@@ -265,8 +265,8 @@ TEST_CASE("permutation: one message each, the slowest border sets the time") {
   CHECK(time({32}, {1}) == Approx(1.0 / 10 + 10e-6));
   // And pods' links upwards are four times thinner.
   CHECK(time({4}, {128}) == Approx(1.0 / 2.5 + 10e-6));
-  const auto inside = costs.cost(InstructionKind::CollectivePermute,
-                                 message(kGiga, {4}, {1}));
+  const auto inside =
+      costs.cost(InstructionKind::CollectivePermute, message(kGiga, {4}, {1}));
   CHECK(inside.uses(0));
   CHECK_FALSE(inside.uses(1));
   CHECK(inside.levels[0].bytes == Bytes(kGiga));

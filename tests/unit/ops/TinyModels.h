@@ -59,7 +59,8 @@ public:
       if (model.weights[old].name == full)
         id = old;
     if (!id.isValid())
-      id = model.weights.add({full, dims, batchDims, iterations_, 0, false, {}});
+      id =
+          model.weights.add({full, dims, batchDims, iterations_, 0, false, {}});
     for (ValueId old : here().values.ids())
       if (here().values[old].weight == id)
         return old;

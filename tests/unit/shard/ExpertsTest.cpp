@@ -88,8 +88,7 @@ public:
     return moves(layer().forward, {"dispatch", "biased", "combine"});
   }
   Lines backward() const {
-    return moves(layer().backward,
-                 {"dispatch", "biased", "combine", "grad g"});
+    return moves(layer().backward, {"dispatch", "biased", "combine", "grad g"});
   }
 
   Lines reduced(const std::string &name) const {
