@@ -113,7 +113,8 @@ private:
         });
     std::vector<Partial> kept;
     for (Partial &state : states)
-      if (std::none_of(kept.begin(), kept.end(), [&](const Partial &other) {
+      // What dominates it is most often near it in time.
+      if (std::none_of(kept.rbegin(), kept.rend(), [&](const Partial &other) {
             return dominates(other, state);
           }))
         kept.push_back(std::move(state));
