@@ -1,72 +1,6 @@
-#include "compiler/ops/Gradient.h"
+#include "compiler/ops/Differentiation.h"
 
-#include "compiler/ops/Roles.h"
-
-namespace planc::ops {
-namespace {
-
-using Source = GradientSource;
-using program::Phase;
-
-Source outputGradient(std::size_t result = 0) {
-  return {Source::Kind::OutputGradient, result};
-}
-Source operand(std::size_t i) { return {Source::Kind::Operand, i}; }
-Source result(std::size_t i) { return {Source::Kind::Result, i}; }
-Source step(std::size_t i) { return {Source::Kind::Step, i}; }
-
-bool sameSet(const Dims &a, const Dims &b) {
-  return a.size() == b.size() &&
-         std::is_permutation(a.begin(), a.end(), b.begin());
-}
-
-class Differentiation {
-public:
-  explicit Differentiation(const GradientRequest &request)
-      : request_(request), op_(*request.op) {}
-
-  Gradient run();
-
-private:
-  const Dims &dims(std::size_t i) const { return request_.operandDims[i]; }
-  const Dims &resultDims() const { return request_.resultDims[0]; }
-  bool wanted(std::size_t i) const { return request_.wanted[i]; }
-  Phase phaseFor(std::size_t i) const {
-    return request_.isWeight[i] ? Phase::WeightGradient : Phase::InputGradient;
-  }
-
-  void product();
-  ResultRule productRule(std::size_t target) const;
-  void embed();
-  void attention();
-  ResultRule attentionRule(std::size_t target) const;
-  void sink();
-  void norm(OpKind input, OpKind weight);
-  void unary(OpKind kind, Source source);
-  void softmax();
-  void dropout();
-  void add();
-  void multiply();
-  void reduceTo(std::size_t target, Source source);
-  void passTo(std::size_t target);
-  void crossEntropy();
-  void split();
-  void concat();
-  void user();
-  void router();
-  void routerBias();
-  void topK();
-  void dispatch();
-  void combine();
-  void combineSum();
-  void routeWeights();
-  ResultRule toExperts() const;
-  ResultRule fromExperts(std::size_t target) const;
-
-  const GradientRequest &request_;
-  const Op &op_;
-  Gradient out_;
-};
+namespace planc::ops::detail {
 
 // --- matmul ------------------------------------------------------------------
 
@@ -121,82 +55,6 @@ void Differentiation::embed() {
                       {1},
                       {rule},
                       phaseFor(1)});
-}
-
-// --- attention ---------------------------------------------------------------
-
-/// The gradient of q maps query positions and heads and needs all keys; those
-/// of k and v sum over query positions, and over the query heads of one key
-/// head.
-ResultRule Differentiation::attentionRule(std::size_t target) const {
-  const Dims &q = dims(0), &k = dims(1);
-  const DimId positions = q[1], heads = q[2];
-  const bool forQuery = target == 0;
-  auto querySide = [&](const Dims &all) {
-    OperandUse use;
-    for (DimId dim : all) {
-      if (dim == q[0])
-        use.dims.push_back(mapped(dim));
-      else if (dim == positions)
-        use.dims.push_back(forQuery ? mapped(dim) : contracted(dim));
-      else if (dim == heads)
-        use.dims.push_back(mappedAs(dim, forQuery ? heads : k[2]));
-      else
-        use.dims.push_back(gathered(dim));
-    }
-    return use;
-  };
-  auto keySide = [&](const Dims &all) {
-    return OperandUse{{mapped(all[0]), gathered(all[1]),
-                       mappedAs(all[2], forQuery ? heads : k[2]),
-                       gathered(all[3])}};
-  };
-  ResultRule rule;
-  rule.dims = dims(target);
-  rule.operands = {querySide(resultDims()), querySide(q), keySide(k),
-                   keySide(dims(2))};
-  for (std::size_t i = op_.attributes.unfused ? 1 : 0;
-       i < request_.resultDims.size(); ++i)
-    rule.operands.push_back(querySide(request_.resultDims[i]));
-  return rule;
-}
-
-void Differentiation::attention() {
-  GradientOp op;
-  op.kind = OpKind::AttentionGrad;
-  op.operands = {outputGradient(), operand(0), operand(1), operand(2)};
-  for (std::size_t i = op_.attributes.unfused ? 1 : 0;
-       i < request_.resultDims.size(); ++i)
-    op.operands.push_back(result(i));
-  for (std::size_t i = 0; i < 3; ++i) {
-    op.targets.push_back(i);
-    op.rules.push_back(attentionRule(i));
-  }
-  out_.ops.push_back(std::move(op));
-  if (request_.operandDims.size() > 3 && wanted(3))
-    sink();
-}
-
-/// From the result, its gradient and the first statistic: summed over all but
-/// the heads, of which each has its own.
-void Differentiation::sink() {
-  const Dims &q = dims(0);
-  auto overHeads = [&](const Dims &all) {
-    OperandUse use;
-    for (DimId dim : all)
-      use.dims.push_back(dim == q[2]                  ? mapped(dim)
-                         : dim == q[0] || dim == q[1] ? contracted(dim)
-                                                      : gathered(dim));
-    return use;
-  };
-  ResultRule rule{dims(3),
-                  {overHeads(resultDims()), mapAll(dims(3)),
-                   overHeads(resultDims()), overHeads(request_.resultDims[1])}};
-  out_.ops.push_back({OpKind::SinkGrad,
-                      {outputGradient(), operand(3), result(0), result(1)},
-                      {3},
-                      {rule},
-                      phaseFor(3)});
 }
 
 // --- rows and elements -------------------------------------------------------
@@ -374,132 +232,6 @@ void Differentiation::concat() {
   }
 }
 
-// --- experts -----------------------------------------------------------------
-
-/// Operand 1 is the router [hidden, experts], the result [tokens, choices].
-void Differentiation::router() {
-  const DimId experts = dims(1).back(), choices = resultDims().back();
-  if (wanted(0)) {
-    OperandUse weight;
-    for (DimId dim : dims(1))
-      weight.dims.push_back(dim == experts ? contractedWith(experts, choices)
-                                           : mapped(dim));
-    ResultRule rule{dims(0), {mapInto(resultDims(), dims(0)), weight}};
-    out_.ops.push_back({OpKind::Router,
-                        {outputGradient(), operand(1)},
-                        {0},
-                        {rule},
-                        phaseFor(0)});
-  }
-  if (!wanted(1))
-    return;
-  OperandUse scores = mapInto(resultDims(), {});
-  scores.dims.back() = mappedAs(choices, experts);
-  ResultRule rule{dims(1), {mapInto(dims(0), dims(1)), scores}};
-  out_.ops.push_back({OpKind::Router,
-                      {operand(0), outputGradient()},
-                      {1},
-                      {rule},
-                      phaseFor(1)});
-}
-
-void Differentiation::routerBias() {
-  if (wanted(0))
-    out_.passed.push_back(0);
-  if (!wanted(1))
-    return;
-  OperandUse scores = mapInto(resultDims(), {});
-  scores.dims.back() = mappedAs(resultDims().back(), dims(1).back());
-  out_.ops.push_back({OpKind::RouterBiasGrad,
-                      {outputGradient()},
-                      {1},
-                      {{dims(1), {scores}}},
-                      phaseFor(1)});
-}
-
-void Differentiation::topK() {
-  unary(OpKind::TopKGrad, result(0));
-  for (GradientOp &op : out_.ops)
-    op.rules = {{dims(0), {mapRows(resultDims()), mapRows(dims(0))}}};
-}
-
-/// Over the experts a token was sent to: what combine does, forward.
-ResultRule Differentiation::fromExperts(std::size_t target) const {
-  const Dims &weights = dims(1), &to = dims(target);
-  const DimId choices = weights.back();
-  const DimId experts = op_.attributes.route.experts;
-  ResultRule rule{to, {mapInto(resultDims(), to), mapAll(weights)}};
-  rule.operands[1].dims.back() = contractedWith(choices, experts);
-  return rule;
-}
-
-void Differentiation::dispatch() {
-  if (wanted(0))
-    out_.ops.push_back({OpKind::DispatchGrad,
-                        {outputGradient(), operand(1)},
-                        {0},
-                        {fromExperts(0)},
-                        phaseFor(0)});
-}
-
-/// To the experts a token was sent to: what dispatch does.
-ResultRule Differentiation::toExperts() const {
-  const DimId experts = op_.attributes.route.experts;
-  ResultRule rule{dims(0), {mapAll(resultDims()), mapAll(dims(1))}};
-  rule.operands[1].dims.back() = mappedAs(dims(1).back(), experts);
-  rule.made = experts;
-  return rule;
-}
-
-void Differentiation::combineSum() {
-  if (wanted(0))
-    out_.ops.push_back({OpKind::Dispatch,
-                        {outputGradient(), operand(1)},
-                        {0},
-                        {toExperts()},
-                        phaseFor(0)});
-}
-
-void Differentiation::routeWeights() {
-  if (!wanted(0))
-    return;
-  const Dims &weights = dims(0);
-  const DimId choices = weights.back();
-  const DimId experts = op_.attributes.route.experts;
-  ResultRule rule{weights, {mapInto(resultDims(), weights), mapAll(weights)}};
-  rule.operands[1].dims.back() = contractedWith(choices, experts);
-  rule.made = choices;
-  out_.ops.push_back({OpKind::RouteWeightsGrad,
-                      {outputGradient(), operand(0)},
-                      {0},
-                      {rule},
-                      phaseFor(0)});
-}
-
-void Differentiation::combine() {
-  const Dims &y = dims(0), &weights = dims(1);
-  const DimId choices = weights.back();
-  const DimId experts = op_.attributes.route.experts;
-  if (wanted(0))
-    out_.ops.push_back({OpKind::CombineGrad,
-                        {outputGradient(), operand(1)},
-                        {0},
-                        {toExperts()},
-                        phaseFor(0)});
-  if (!wanted(1))
-    return;
-  ResultRule rule{
-      weights,
-      {mapInto(resultDims(), weights), mapInto(y, weights), mapAll(weights)}};
-  rule.operands[2].dims.back() = contractedWith(choices, experts);
-  rule.made = choices;
-  out_.ops.push_back({OpKind::CombineWeightGrad,
-                      {outputGradient(), operand(0), operand(1)},
-                      {1},
-                      {rule},
-                      phaseFor(1)});
-}
-
 /// Nothing is known of the formula: a dimension needed whole stays so, a
 /// dimension the gradient lacks is summed over.
 void Differentiation::user() {
@@ -643,10 +375,12 @@ Gradient Differentiation::run() {
   return std::move(out_);
 }
 
-} // namespace
+} // namespace planc::ops::detail
+
+namespace planc::ops {
 
 Gradient differentiate(const GradientRequest &request) {
-  return Differentiation(request).run();
+  return detail::Differentiation(request).run();
 }
 
 } // namespace planc::ops
