@@ -45,4 +45,9 @@ std::optional<Failure> compile(Compilation &compilation, const Options &options,
                                std::optional<Stage> last,
                                diag::Emitter &emitter);
 
+/// The second half of compile(), from the programs on; they are there.
+std::optional<Failure> simulate(Compilation &compilation,
+                                const Options &options,
+                                std::optional<Stage> last);
+
 } // namespace planc::driver

@@ -83,7 +83,13 @@ std::optional<Failure> compile(Compilation &c, const Options &options,
   checks.run("rank programs", [&] { return program::verify(*c.programs); });
   if (checks.failed() || last == Stage::Program)
     return checks.failure();
+  return simulate(c, options, last);
+}
 
+std::optional<Failure> simulate(Compilation &c, const Options &options,
+                                std::optional<Stage> last) {
+  Checks checks(options.verify);
+  const sema::Plan &plan = c.module->plan;
   // 7, 8. Issue order and virtual time.
   Result<Runs> runs = simulateOrders(*c.programs, *c.cost, plan, options);
   if (!runs)

@@ -103,12 +103,15 @@ struct Session::State {
 
   bool load();
   void compileTo(std::optional<Stage> last);
+  /// On from the programs, which are there.
+  void runPrograms();
   void reportFailure(diag::Kind kind, const Failure &failure);
   void conclude();
   void findRemedies();
 
 private:
   std::optional<source::FileId> openMain();
+  void concludeWith(const std::optional<Failure> &failure);
   Options variant(const std::string &clauses) const;
   static std::optional<report::Remedy> compileVariant(const Options &options);
 
@@ -162,7 +165,14 @@ void Session::State::conclude() {
 }
 
 void Session::State::compileTo(std::optional<Stage> last) {
-  std::optional<Failure> failure = compile(compilation, options, last, emitter);
+  concludeWith(compile(compilation, options, last, emitter));
+}
+
+void Session::State::runPrograms() {
+  concludeWith(simulate(compilation, options, std::nullopt));
+}
+
+void Session::State::concludeWith(const std::optional<Failure> &failure) {
   if (failure) {
     diag::Kind kind = failure->kind == FailureKind::Internal
                           ? diag::Kind::InternalError
@@ -216,23 +226,18 @@ Options Session::State::variant(const std::string &clauses) const {
 std::optional<report::Remedy>
 Session::State::compileVariant(const Options &options) {
   report::Remedy out;
-  {
-    State state(options);
-    if (!state.load())
-      return std::nullopt;
-    state.compileTo(Stage::Program);
-    if (state.outcome != Outcome::Ok || !state.compilation.programs)
-      return std::nullopt;
-    const hardware::Cluster &cluster = state.compilation.module->cluster;
-    for (const program::RankProgram &code : state.compilation.programs->classes)
-      out.peak = std::max(out.peak, code.memory.total());
-    if (out.peak > cluster.accelerator.memory - cluster.reserve)
-      return out;
-  }
   State state(options);
   if (!state.load())
     return std::nullopt;
-  state.compileTo(std::nullopt);
+  state.compileTo(Stage::Program);
+  if (state.outcome != Outcome::Ok || !state.compilation.programs)
+    return std::nullopt;
+  const hardware::Cluster &cluster = state.compilation.module->cluster;
+  for (const program::RankProgram &code : state.compilation.programs->classes)
+    out.peak = std::max(out.peak, code.memory.total());
+  if (out.peak > cluster.accelerator.memory - cluster.reserve)
+    return out;
+  state.runPrograms();
   if (state.outcome != Outcome::Ok || !state.compilation.report)
     return std::nullopt;
   out.stepTime = state.compilation.report->stepTime;

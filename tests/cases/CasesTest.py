@@ -72,20 +72,23 @@ def number_of(report, name):
     raise KeyError(f"no number is called {name}")
 
 
-def run(planc, row):
+def run(planc, row, with_numbers):
+    """Messages, and the report for a program where somebody reads it."""
     path = os.path.join("plans", row["file"])
     command = [planc, "report", path, "--plan", row["plan"], "--verify-each"]
     command += row["options"].split()
     text = subprocess.run(command, capture_output=True, text=True, cwd=HERE,
                           check=False)
+    if not with_numbers:
+        return text, None
     found = subprocess.run(command + ["--format", "json"], capture_output=True,
                            text=True, cwd=HERE, check=False)
     return text, found
 
 
-def faults_of(planc, row, reports):
+def faults_of(planc, row, reports, compared):
     """What does not hold of a row."""
-    text, found = run(planc, row)
+    text, found = run(planc, row, row["numbers"] or row["case"] in compared)
     out = []
     outcome = OUTCOMES.get(text.returncode, f"exit {text.returncode}")
     if outcome != row["outcome"]:
@@ -95,7 +98,7 @@ def faults_of(planc, row, reports):
     for pattern in filter(None, row["says"].split(" ;; ")):
         if not re.search(pattern, said):
             out.append(f"does not say `{pattern}`")
-    if text.returncode in (0, 3, 4):
+    if found and text.returncode in (0, 3, 4):
         reports[row["case"]] = json.loads(found.stdout)
     if not row["numbers"] or text.returncode not in (0, 3, 4):
         return out + (["has no numbers"] if row["numbers"] else [])
@@ -122,10 +125,12 @@ def main():
               encoding="utf-8") as text:
         rows = list(csv.DictReader(text))
     failures, waiting, reports = 0, 0, {}
+    compared = {case for row in rows
+                for case in re.findall(r"/(\S+)", row["numbers"])}
     for row in rows:
         if wanted and row["case"] not in wanted:
             continue
-        faults = faults_of(planc, row, reports)
+        faults = faults_of(planc, row, reports, compared)
         if row["waits"]:
             waiting += 1
             if wanted:
