@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string_view>
 
 namespace planc::sema {
 
@@ -321,11 +323,9 @@ std::optional<Cluster> ClusterBuilder::build(const ast::ClusterDecl &decl) {
   std::string where = fmt::format("the cluster `{}`", out.name);
   bool isSound = readFields(elaboration_, where, decl.fields, readers);
   isSound = require(decl.fields, "accelerator", decl.name) && isSound;
+  std::set<std::string_view> names;
   for (const ast::Level &level : decl.levels) {
-    bool isNew = std::none_of(
-        out.levels.begin(), out.levels.end(),
-        [&](const Level &other) { return other.name == level.name.text; });
-    if (!isNew) {
+    if (!names.insert(level.name.text).second) {
       emitter().report(level.name.span, Kind::DuplicateField,
                        "two levels are called `{}`", level.name.text);
       isSound = false;

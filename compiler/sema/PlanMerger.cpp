@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 namespace planc::sema {
 
@@ -239,11 +241,12 @@ void PlanMerger::mergeKeyed(std::vector<KeyedEntry> &entries, SourceSpan &place,
 void PlanMerger::mergeMesh(const ast::MeshClause &clause) {
   std::vector<KeyedEntry> before = out_.mesh;
   mergeKeyed(out_.mesh, out_.meshClause, clause.axes);
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < clause.axes.size(); ++i)
+    places.emplace(clause.axes[i].name.text, i);
   auto placeOf = [&](const KeyedEntry &entry) {
-    for (std::size_t i = 0; i < clause.axes.size(); ++i)
-      if (clause.axes[i].name.text == entry.key)
-        return i;
-    return clause.axes.size();
+    auto at = places.find(entry.key);
+    return at == places.end() ? clause.axes.size() : at->second;
   };
   bool namesAll = std::all_of(out_.mesh.begin(), out_.mesh.end(),
                               [&](const KeyedEntry &entry) {

