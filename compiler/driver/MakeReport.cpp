@@ -139,9 +139,11 @@ std::int64_t microBatchStep(const sema::Pipeline &pipeline) {
 } // namespace
 
 std::optional<BubbleAdvice> bubbleAdvice(const sema::Plan &plan) {
-  constexpr std::int64_t kLarge = 5, kSmall = 10, kMost = 1 << 20;
+  constexpr std::int64_t kLarge = 5, kSmall = 10;
   if (!plan.pipeline)
     return std::nullopt;
+  const std::int64_t most =
+      sema::kMostPasses / plan.pipeline->stages / plan.pipeline->virtualStages;
   auto now = formulaAt(plan, plan.batch.microBatches);
   if (!now || now->numerator * kLarge <= now->denominator)
     return std::nullopt;
@@ -153,7 +155,7 @@ std::optional<BubbleAdvice> bubbleAdvice(const sema::Plan &plan) {
     return at && at->numerator * kSmall < at->denominator;
   };
   std::int64_t low = 0, high = 1; // too few, perhaps enough, in groups
-  while (high * step <= kMost && !isSmall(high)) {
+  while (high * step <= most && !isSmall(high)) {
     low = high;
     high *= 2;
   }
@@ -161,7 +163,7 @@ std::optional<BubbleAdvice> bubbleAdvice(const sema::Plan &plan) {
     std::int64_t middle = low + (high - low) / 2;
     (isSmall(middle) ? high : low) = middle;
   }
-  if (isSmall(high))
+  if (high * step <= most && isSmall(high))
     advice.microBatches = high * step;
   return advice;
 }

@@ -249,7 +249,7 @@ void writeSentences(report::MemoryReport &memory) {
                     report::bytesText(statesOf(memory))));
   for (std::size_t i = 0; i < std::min(kMostShown, memory.fitting.size()); ++i)
     lines.push_back(described(memory.fitting[i]));
-  if (memory.fitting.empty())
+  if (memory.fitting.empty() && !memory.failing.empty())
     lines.push_back(
         fmt::format("none of {} changes tried fits", memory.failing.size()));
   if (!memory.failing.empty())

@@ -14,9 +14,9 @@ using TryClauses =
     std::function<std::optional<report::Remedy>(const std::string &clauses)>;
 
 /// Changes worth trying for this plan, cheapest to write first, each as clauses
-/// of a variant joined by `, `: states cut over the axes that hold copies,
-/// gradients in bf16, recomputation, a micro-batch of one, more ranks on an
-/// axis that cuts weights or on the pipeline's.
+/// of a variant, one a line: states cut over the axes that hold copies,
+/// gradients in bf16, recomputation, a fused linear loss, a micro-batch of one,
+/// more ranks on an axis that cuts weights or on the pipeline's.
 std::vector<std::string> changesToTry(const Compilation &compilation);
 
 /// Tries them and writes down what fits, fastest first, and what does not, in

@@ -246,8 +246,7 @@ Session::State::compileVariant(const Options &options) {
 
 void Session::State::findRemedies() {
   report::MemoryReport &memory = compilation.report->memory;
-  if (memory.fit != report::Fit::DoesNotFit ||
-      memory.hostUsed > memory.hostCapacity)
+  if (memory.fit != report::Fit::DoesNotFit || memory.hostOverflows())
     return;
   driver::findRemedies(
       compilation,
@@ -294,12 +293,21 @@ void reportVerdicts(const report::Report &report, const sema::Plan &plan,
   const report::MemoryReport &memory = report.memory;
   if (memory.fit == report::Fit::DoesNotFit) {
     double gib = 1024.0 * 1024 * 1024;
-    auto made = emitter.report(
-        origins[plan.origin].span, diag::Kind::DoesNotFit,
-        "{} needs {:.1f} GiB, {:.1f} of {:.1f} GiB are usable",
-        memory.stages[memory.fullest].stage, memory.peak().toDouble() / gib,
-        (memory.capacity - memory.reserve).toDouble() / gib,
-        memory.capacity.toDouble() / gib);
+    const bool isHost = memory.hostOverflows() && memory.slack() >= Bytes(0);
+    auto made =
+        isHost
+            ? emitter.report(origins[plan.origin].span, diag::Kind::DoesNotFit,
+                             "a host needs {:.1f} GiB and has {:.1f}",
+                             memory.hostUsed.toDouble() / gib,
+                             memory.hostCapacity.toDouble() / gib)
+            : emitter.report(origins[plan.origin].span, diag::Kind::DoesNotFit,
+                             "{} needs {:.1f} GiB, {:.1f} of {:.1f} GiB are "
+                             "usable",
+                             memory.stages[memory.fullest].stage,
+                             memory.peak().toDouble() / gib,
+                             (memory.capacity - memory.reserve).toDouble() /
+                                 gib,
+                             memory.capacity.toDouble() / gib);
     for (std::string_view rest = memory.remedy; !rest.empty();) {
       const std::size_t end = std::min(rest.find('\n'), rest.size());
       made.help("{}", rest.substr(0, end));

@@ -112,8 +112,8 @@ std::string Backward::freshName(const std::string &base) {
   return name;
 }
 
-/// A gradient has the format of its value, but that of logits goes on as an
-/// activation's.
+/// A gradient has the format of its value, but that of logits and of tokens
+/// that travel in a narrow format goes on as an activation's.
 ValueId Backward::addGradient(ValueId of, const std::string &name) {
   ops::Value gradient = value(of);
   gradient.name = freshName(name);
@@ -122,7 +122,7 @@ ValueId Backward::addGradient(ValueId of, const std::string &name) {
     gradient.precision = request_.options->gradients;
   } else {
     gradient.kind = ValueKind::Gradient;
-    if (isLogits_[of.index()] || gradient.route.isRouted())
+    if (isLogits_[of.index()] || isQuantised(gradient.precision))
       gradient.precision = held_;
   }
   return body_.forward.values.add(std::move(gradient));

@@ -25,10 +25,9 @@ public:
 private:
   void setDefaults(ops::Body &body) const;
   bool isUnfused(const ops::Op &op) const;
-  bool makesLogits(const ops::Body &body, const ops::Op &op) const;
   ops::Inferred inferAgain(const ops::Body &body, const ops::Op &op);
   void setResults(ops::Body &body, ops::Op &op);
-  void chunkLogits(ops::Body &body, ops::ValueId logits) const;
+  void chunkLogits(ops::Body &body, const ops::Op &loss) const;
 
   ops::Model &model_;
   const GraphOptions &options_;
@@ -55,12 +54,32 @@ bool Formats::isUnfused(const ops::Op &op) const {
          options_.loss == GraphOptions::Loss::Eager;
 }
 
+/// From a loss back to the product that makes its logits, through what works
+/// element by element; empty where it is made otherwise.
+std::vector<ops::Op *> headOf(ops::Body &body, const ops::Op &loss) {
+  std::vector<ops::Op *> chain;
+  ops::ValueId logits = loss.operands[0];
+  for (auto op = body.forward.rbegin(); op != body.forward.rend(); ++op) {
+    if (op->results[0] != logits)
+      continue;
+    chain.push_back(&*op);
+    if (op->kind == OpKind::MatMul)
+      return chain;
+    if (ops::classOf(op->kind) != ops::OpClass::Elementwise)
+      break;
+    logits = op->operands[0];
+  }
+  return {};
+}
+
 /// The head is not quantised: no framework's recipe does.
-bool Formats::makesLogits(const ops::Body &body, const ops::Op &op) const {
+bool makesLogits(ops::Body &body, const ops::Op &op) {
   return std::any_of(body.forward.begin(), body.forward.end(),
-                     [&](const ops::Op &reader) {
-                       return reader.kind == OpKind::CrossEntropy &&
-                              reader.operands[0] == op.results[0];
+                     [&](const ops::Op &loss) {
+                       if (loss.kind != OpKind::CrossEntropy)
+                         return false;
+                       const auto chain = headOf(body, loss);
+                       return !chain.empty() && chain.back() == &op;
                      });
 }
 
@@ -142,26 +161,17 @@ void Formats::run(ops::Body &body) {
     if (op.kind == OpKind::CrossEntropy) {
       body.values[op.operands[0]].precision = options_.logits;
       if (options_.loss == GraphOptions::Loss::Linear)
-        chunkLogits(body, op.operands[0]);
+        chunkLogits(body, op);
     }
   }
 }
 
-/// From the loss back to the product that makes its logits, through what works
-/// element by element. A chunk has so many rows that it holds as many elements
-/// as they have before the product, as Liger's fused linear cross-entropy does
-/// (arXiv 2410.10989, 3.2).
-void Formats::chunkLogits(ops::Body &body, ops::ValueId logits) const {
-  std::vector<ops::Op *> chain;
-  for (auto op = body.forward.rbegin(); op != body.forward.rend(); ++op) {
-    if (op->results[0] != logits)
-      continue;
-    chain.push_back(&*op);
-    if (op->kind == OpKind::MatMul)
-      break;
-    logits = op->operands[0];
-  }
-  if (chain.empty() || chain.back()->kind != OpKind::MatMul)
+/// A chunk has so many rows that it holds as many elements as they have before
+/// the product, as Liger's fused linear cross-entropy does (arXiv 2410.10989,
+/// 3.2).
+void Formats::chunkLogits(ops::Body &body, const ops::Op &loss) const {
+  const std::vector<ops::Op *> chain = headOf(body, loss);
+  if (chain.empty())
     return; // sema refuses it
   std::int64_t width = 1;
   for (const ops::DimUse &use : chain.back()->rules[0].operands[0].dims)

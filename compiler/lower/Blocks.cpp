@@ -2,6 +2,7 @@
 
 #include "compiler/lower/MergePasses.h"
 #include "compiler/lower/Offload.h"
+#include "compiler/lower/StageWeights.h"
 
 #include <algorithm>
 #include <optional>
@@ -198,9 +199,7 @@ void BlockBuilder::addCopyOut(const ChunkPass::Part &part,
 
 void BlockBuilder::holdFetches(const std::vector<ChunkPass::Part> &parts,
                                program::Block &block) const {
-  const sema::Plan &plan = *request_.plan;
-  const auto ahead =
-      static_cast<std::size_t>(plan.overlap.parameters ? plan.prefetch : 0);
+  const std::size_t ahead = fetchedAhead(*request_.plan);
   for (std::size_t p = ahead + 1; p < parts.size(); ++p) {
     const std::uint32_t end =
         p + 1 < parts.size()

@@ -82,7 +82,6 @@ public:
   }
 
 private:
-  /// The chunk a pass hears from and the one it speaks to; −1: nobody.
   static PassKind programKind(schedules::PassKind kind) {
     switch (kind) {
     case schedules::PassKind::Forward:
@@ -93,6 +92,7 @@ private:
       return PassKind::Backward;
     }
   }
+  /// The chunk a pass hears from and the one it speaks to; −1: nobody.
   static std::int32_t sourceOf(const Pass &pass, std::size_t chunks) {
     if (pass.kind == schedules::PassKind::WeightGradient)
       return -1;

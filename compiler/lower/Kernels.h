@@ -38,7 +38,7 @@ struct KernelRequest {
 std::vector<Kernel> groupKernels(const KernelRequest &request);
 
 /// Bytes of one value on one rank that memory holds at a time: a chunk of what
-/// is made in chunks, two blocks of what travels around a ring.
+/// is made in chunks.
 Bytes heldBytes(const shard::ShardedGraph &graph, ops::BodyId body,
                 shard::ShardedValueId value);
 

@@ -99,8 +99,8 @@ LoweredBody::Split lowerSplit(const SplitRequest &request) {
     split.scatters = scattersAfter(sharded, weight);
   split.weight = weight.finish({});
 
-  split.retained = bytesOf(graph, body, steps.retained);
-  split.made = bytesOf(graph, body, steps.made);
+  split.retained = savedBytes(graph, body, steps.retained);
+  split.made = savedBytes(graph, body, steps.made);
   std::vector<ShardedValueId> held = request.kept;
   held.insert(held.end(), steps.made.begin(), steps.made.end());
   split.transient =

@@ -53,9 +53,8 @@ public:
     for (const HeldWeight &held : held_)
       add(held, memory);
     const bool isKept = plan_.reshard == sema::Reshard::Never;
-    memory.gathered += largest(
-        fetched_, isKept ? fetched_.size()
-                         : static_cast<std::size_t>(plan_.prefetch) + 1);
+    memory.gathered +=
+        largest(fetched_, isKept ? fetched_.size() : fetchedAhead(plan_) + 1);
     memory.buffers += largest(whole_, 2);
   }
 
@@ -78,7 +77,7 @@ private:
   }
 
   void addTraining(const HeldWeight &held, program::Memory &memory) {
-    if (request_.graph->graph->model.weights[held.weight].isFrozen)
+    if (isFrozen(request_, held.weight))
       return;
     const shard::WeightState &state = request_.graph->weights[held.weight];
     const std::int64_t gradientBytes = bytesOf(plan_.precision.gradients);

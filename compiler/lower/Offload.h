@@ -15,7 +15,7 @@ Bytes offloadedBy(const EmitRequest &request, std::size_t unit,
 /// are stored on one rank.
 Bytes fetchedBy(const EmitRequest &request, ops::BodyId body);
 
-/// A copy to or from the host, of activations or parameters.
+/// A copy to or from the host, or the update there.
 program::Instruction hostCopy(const EmitRequest &request,
                               program::InstructionKind kind, Bytes bytes);
 

@@ -179,8 +179,8 @@ bool PassBuilder::dependOnCopy(Instruction &product, const ops::Op &op,
     made.name = product.name + " quantise";
     made.origin = product.origin;
     made.work.bytesRead = bytesOf(graph_, id_, operand);
-    made.work.bytesWritten =
-        quantisedBytes(*op.attributes.compute, sharded_.values[operand]);
+    made.work.bytesWritten = quantisedBytes(
+        *op.attributes.compute, body_.forward, sharded_.values[operand]);
     depend(made, operand);
     copy->second = static_cast<std::uint32_t>(pass_.instructions.size());
     push(std::move(made), {});

@@ -1,6 +1,8 @@
 #include "compiler/lower/Quantise.h"
 
 #include "compiler/lower/Kernels.h"
+#include "compiler/shard/Homes.h"
+#include "runtime/base/Checked.h"
 
 #include <algorithm>
 #include <set>
@@ -13,11 +15,10 @@ namespace {
 
 constexpr std::int64_t kCopies = 2;
 
-std::int64_t elementsOf(const shard::ShardedValue &value) {
-  std::int64_t elements = 1;
-  for (std::int64_t size : value.sizes)
-    elements *= size;
-  return elements;
+/// What a rank holds: of dispatched tokens those that there are.
+std::int64_t elementsOf(const ops::Body &body,
+                        const shard::ShardedValue &value) {
+  return shard::heldElements(body.values[value.source], value.sizes);
 }
 
 /// Whether every backward operator that reads the value reads a copy.
@@ -68,8 +69,10 @@ bool isQuantised(const ops::Body &body, const ops::Op &op,
          planc::bytesOf(source.precision) > 1;
 }
 
-Bytes quantisedBytes(Precision format, const shard::ShardedValue &value) {
-  return Bytes(kCopies * bytesHeld(format, elementsOf(value)));
+Bytes quantisedBytes(Precision format, const ops::Body &body,
+                     const shard::ShardedValue &value) {
+  return Bytes(
+      saturatingMul(kCopies, bytesHeld(format, elementsOf(body, value))));
 }
 
 Bytes savedBytes(const shard::ShardedGraph &graph, ops::BodyId body,
@@ -82,7 +85,8 @@ Bytes savedBytes(const shard::ShardedGraph &graph, ops::BodyId body,
        std::set<ShardedValueId>(kept.begin(), kept.end()))
     total += onlyCopies(graph, body, value)
                  ? Bytes(bytesHeld(
-                       format, elementsOf(graph.bodies[body].values[value])))
+                       format, elementsOf(graph.graph->bodies[body].forward,
+                                          graph.bodies[body].values[value])))
                  : bytesOf(graph, body, value);
   return total;
 }

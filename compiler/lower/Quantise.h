@@ -13,7 +13,8 @@ bool isQuantised(const ops::Body &body, const ops::Op &op,
                  const shard::ShardedValue &value);
 
 /// Of both copies.
-Bytes quantisedBytes(Precision format, const shard::ShardedValue &value);
+Bytes quantisedBytes(Precision format, const ops::Body &body,
+                     const shard::ShardedValue &value);
 
 /// Bytes of what is kept from the forward to the backward: of a value that only
 /// such products read in the backward, one copy.

@@ -68,15 +68,22 @@ private:
            (choice_.attention && op.kind == ops::OpKind::Attention);
   }
 
+  /// Does it make what was not there before it, in another form?
+  bool isNew(const Step &step) const {
+    return step.kind == StepKind::Compute &&
+           ops::classOf(opOf(step).kind) != ops::OpClass::View;
+  }
+
   void findDropped() {
     for (const Step &step : sharded_.forward) {
-      if (step.kind != StepKind::Compute) {
+      if (!isNew(step)) {
         bool fromDropped = std::any_of(
             step.operands.begin(), step.operands.end(),
             [&](ShardedValueId id) { return dropped_.count(id) != 0; });
         if (fromDropped)
           dropped_.insert(step.results.begin(), step.results.end());
-        continue;
+        if (step.kind != StepKind::Compute)
+          continue;
       }
       const ops::Op &op = opOf(step);
       bool onlyRest = choice_.attention && op.kind == ops::OpKind::Attention;

@@ -70,9 +70,7 @@ Int128 pairsBetween(Positions queries, Positions keys, const Mask &mask) {
   const std::int64_t from = std::max(queries.begin, keys.begin) / size;
   const std::int64_t to = std::min(queries.end, keys.end);
   Int128 pairs = 0;
-  // A document may end one range and begin the other.
-  for (std::int64_t at = std::max<std::int64_t>(0, from - 1) * size;
-       at < to + size; at += size)
+  for (std::int64_t at = from * size; at < to; at += size)
     pairs += pairsOfOne(overlap(queries, {at, at + size}),
                         overlap(keys, {at, at + size}), mask);
   return pairs;

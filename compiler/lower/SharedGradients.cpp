@@ -20,7 +20,7 @@ public:
   std::vector<Task> build() {
     if (!shared_.runs.empty())
       for (const HeldWeight &held : weightsOf(request_, shared_.stage))
-        if (held.isShared)
+        if (held.isShared && !isFrozen(request_, held.weight))
           addWeight(held.weight);
     if (stages_.holders.copies > 1)
       for (std::size_t chunk = 0; chunk < stages_.chunks.size(); ++chunk)
@@ -54,14 +54,15 @@ private:
     const auto chunk = static_cast<std::int64_t>(index);
     const std::int64_t one = stages_.holders.rankOf(0, chunk),
                        other = stages_.holders.rankOf(1, chunk);
-    if (run == shared_.runs.end() || one == other)
+    const Bytes bytes = gradientBytes(stages_.chunks[index]);
+    if (run == shared_.runs.end() || one == other || bytes.value == 0)
       return;
     Task task = allReduce("copies of chunk " + std::to_string(index),
                           run->completion());
     task.tag = shared_.firstTag +
                static_cast<std::int64_t>(request_.graph->weights.size()) +
                chunk;
-    task.message.bytes = gradientBytes(stages_.chunks[index]);
+    task.message.bytes = bytes;
     task.message.sizes = {2};
     task.message.strides = {strideOver(one, other)};
     tasks_.push_back(std::move(task));
@@ -104,6 +105,7 @@ private:
              request_.graph->graph->bodies[body].forward.values)
           if (value.kind == ops::ValueKind::Weight &&
               !isShared(request_, value.weight) &&
+              !isFrozen(request_, value.weight) &&
               seen.insert(value.weight).second)
             bytes += gradientBytes(value.weight);
       }

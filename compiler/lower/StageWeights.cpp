@@ -45,6 +45,10 @@ std::vector<HeldWeight> weightsOf(const EmitRequest &request,
   return held;
 }
 
+bool isFrozen(const EmitRequest &request, ops::WeightId weight) {
+  return request.graph->graph->model.weights[weight].isFrozen;
+}
+
 std::vector<std::int64_t> holdersOf(const EmitRequest &request,
                                     ops::WeightId weight) {
   std::vector<std::int64_t> holders;
@@ -57,6 +61,10 @@ std::vector<std::int64_t> holdersOf(const EmitRequest &request,
       holders.push_back(stage);
   }
   return holders;
+}
+
+std::size_t fetchedAhead(const sema::Plan &plan) {
+  return static_cast<std::size_t>(plan.overlap.parameters ? plan.prefetch : 0);
 }
 
 std::int64_t cutElements(const sema::Mesh &mesh, std::int64_t elements,

@@ -21,9 +21,15 @@ std::vector<HeldWeight> weightsOf(const EmitRequest &request,
 /// Whether all units read one instance of the weight.
 bool isShared(const EmitRequest &request, ops::WeightId weight);
 
+/// Whether the plan trains it not: it has neither gradient nor states.
+bool isFrozen(const EmitRequest &request, ops::WeightId weight);
+
 /// Stages that hold a shared weight, in order.
 std::vector<std::int64_t> holdersOf(const EmitRequest &request,
                                     ops::WeightId weight);
+
+/// Layers whose parameters are fetched while another is at work.
+std::size_t fetchedAhead(const sema::Plan &plan);
 
 /// Elements of a flat buffer of `elements` cut over `axes`, padded.
 std::int64_t cutElements(const sema::Mesh &mesh, std::int64_t elements,

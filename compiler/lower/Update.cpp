@@ -50,16 +50,18 @@ private:
     kernel.work.precision = Precision::Fp32;
     std::vector<std::vector<HeldWeight>> layers;
     for (const HeldWeight &held : held_) {
-      if (isFrozen(held))
+      if (isFrozen(request_, held.weight))
         continue;
       const Bytes gradients(ownedOf(held) * bytesOf(plan_.precision.gradients));
       if (plan_.optimizer.clip > 0)
         kernel.work.bytesRead += gradients;
-      kernel.work.bytesWritten += gradients;
+      kernel.work.bytesWritten += zeroed(held);
       if (layers.empty() || layers.back().front().unit != held.unit)
         layers.emplace_back();
       layers.back().push_back(held);
     }
+    for (std::uint32_t i = 0; i < block_.instructions.size(); ++i)
+      kernel.deps.push_back(i);
     block_.instructions.push_back(std::move(kernel));
     const auto norm =
         static_cast<std::uint32_t>(block_.instructions.size() - 1);
@@ -84,14 +86,9 @@ private:
                         std::uint32_t after) {
     Instruction copy = hostCopy(request_, kind, bytes);
     copy.phase = program::Phase::Update;
-    if (!block_.instructions.empty())
-      copy.deps = {after};
+    copy.deps = {after};
     block_.instructions.push_back(std::move(copy));
     return static_cast<std::uint32_t>(block_.instructions.size() - 1);
-  }
-
-  bool isFrozen(const HeldWeight &held) const {
-    return request_.graph->graph->model.weights[held.weight].isFrozen;
   }
 
   /// Elements of a weight whose states the rank has.
@@ -100,10 +97,18 @@ private:
     return cutElements(plan_.mesh, state.localElements, state.optimizerState);
   }
 
+  /// Gradients as micro-batches add to them.
+  Bytes zeroed(const HeldWeight &held) const {
+    const shard::WeightState &state = request_.graph->weights[held.weight];
+    return Bytes(
+        cutElements(plan_.mesh, state.localElements, state.gradientState) *
+        bytesOf(plan_.precision.gradients));
+  }
+
   std::int64_t ownedParameters(const std::vector<HeldWeight> &weights) const {
     std::int64_t bytes = 0;
     for (const HeldWeight &held : weights)
-      if (!isFrozen(held))
+      if (!isFrozen(request_, held.weight))
         bytes += ownedOf(held) * bytesOf(plan_.precision.parameters);
     return bytes;
   }
@@ -124,19 +129,16 @@ private:
     const std::int64_t gradientBytes = bytesOf(plan_.precision.gradients);
     const std::int64_t normReads = plan_.optimizer.clip > 0 ? 1 : 0;
     for (const HeldWeight &held : held_) {
-      if (request_.graph->graph->model.weights[held.weight].isFrozen)
+      if (isFrozen(request_, held.weight))
         continue;
       const shard::WeightState &state = request_.graph->weights[held.weight];
       const std::int64_t states =
           stateBytes(*request_.graph, plan_, held.weight);
-      const std::int64_t owned =
-          cutElements(plan_.mesh, state.localElements, state.optimizerState);
-      const std::int64_t gradients =
-          cutElements(plan_.mesh, state.localElements, state.gradientState);
+      const std::int64_t owned = ownedOf(held);
       work.bytesRead += Bytes(owned * gradientBytes * (1 + normReads) + states);
       work.bytesWritten +=
-          Bytes(states + owned * bytesOf(plan_.precision.parameters) +
-                gradients * gradientBytes);
+          Bytes(states + owned * bytesOf(plan_.precision.parameters)) +
+          zeroed(held);
       // Copies in a narrow format of weights that stay whole: once a step.
       if (state.parameterState.empty()) {
         const Bytes copies = weightCopies(*request_.graph, held.weight);
@@ -164,7 +166,7 @@ private:
     for (const HeldWeight &held : held_) {
       std::optional<MatrixShape> shape;
       if (plan_.optimizer.kind == sema::OptimizerKind::Muon &&
-          !request_.graph->graph->model.weights[held.weight].isFrozen)
+          !isFrozen(request_, held.weight))
         shape = matrixOf(*request_.graph, held.weight);
       if (!isOrthogonalised(plan_, shape))
         continue;
@@ -206,12 +208,13 @@ private:
     work.m = p.m;
     work.n = p.n;
     work.k = p.k;
-    work.flops = Flops(2 * batch * p.m * p.n * p.k);
-    const std::int64_t element = bytesOf(work.precision);
-    work.bytesRead = Bytes(element * batch * (p.m * p.k + p.k * p.n));
-    work.bytesWritten = Bytes(element * batch * p.m * p.n);
-    work.kernels =
-        static_cast<std::int32_t>(std::min<std::int64_t>(batch, 1'000'000));
+    const auto times = saturatingMul;
+    work.flops = Flops(times(2 * batch, times(times(p.m, p.n), p.k)));
+    const std::int64_t each = bytesOf(work.precision) * batch;
+    work.bytesRead = Bytes(times(each, times(p.k, p.m + p.n)));
+    work.bytesWritten = Bytes(times(each, times(p.m, p.n)));
+    work.kernels = static_cast<std::int32_t>(std::min<std::int64_t>(
+        batch, std::numeric_limits<std::int32_t>::max()));
     block_.instructions.push_back(std::move(instruction));
   }
 

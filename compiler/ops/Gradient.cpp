@@ -76,7 +76,10 @@ void Differentiation::norm(OpKind input, OpKind weight) {
     op.rules = {rule};
     out_.ops.push_back(std::move(op));
   }
-  if (!hasGain || !wanted(1))
+  bool isAnyWanted = false;
+  for (std::size_t i = 1; i < request_.operandDims.size(); ++i)
+    isAnyWanted = isAnyWanted || wanted(i);
+  if (!isAnyWanted)
     return;
   auto sumRows = [](const Dims &all) {
     OperandUse use = mapInto(all, {});

@@ -250,9 +250,12 @@ void Counting::eagerLoss() {
   work_.kernels = 3;
 }
 
-/// Row sums that attention's backward has made anyway, and log-sum-exp.
+/// Of every row a sum that attention's backward has made anyway, and its
+/// log-sum-exp.
 void Counting::sinkGrad() {
-  read(times(2, elements(3)), widthOf(3));
+  const std::vector<std::int64_t> &rows = sizes(0);
+  read(times(2, times(times(rows[0], rows[1]), rows[2])),
+       bytesOf(Precision::Fp32));
   writeResults();
 }
 

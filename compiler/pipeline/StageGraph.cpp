@@ -65,21 +65,6 @@ std::string textOf(const StageGraph &graph, const Fault &fault) {
   return "";
 }
 
-std::vector<std::int64_t> peaksUntil(const StageGraph &graph,
-                                     bool (*ends)(PassKind)) {
-  std::vector<std::int64_t> peaks;
-  for (const schedules::Order &order : graph.orders) {
-    std::int64_t now = 0, peak = 0;
-    for (const Pass &pass : order) {
-      now += pass.kind == PassKind::Forward ? 1 : 0;
-      peak = std::max(peak, now);
-      now -= ends(pass.kind) ? 1 : 0;
-    }
-    peaks.push_back(peak);
-  }
-  return peaks;
-}
-
 } // namespace
 
 bool StageGraph::holds(std::int64_t stage, std::int64_t chunk) const {
@@ -90,13 +75,17 @@ bool StageGraph::holds(std::int64_t stage, std::int64_t chunk) const {
 }
 
 std::vector<std::int64_t> peakInFlight(const StageGraph &graph) {
-  return peaksUntil(graph,
-                    [](PassKind kind) { return schedules::sendsBack(kind); });
-}
-
-std::vector<std::int64_t> peakRetained(const StageGraph &graph) {
-  return peaksUntil(
-      graph, [](PassKind kind) { return schedules::completesWeights(kind); });
+  std::vector<std::int64_t> peaks;
+  for (const schedules::Order &order : graph.orders) {
+    std::int64_t now = 0, peak = 0;
+    for (const Pass &pass : order) {
+      now += pass.kind == PassKind::Forward ? 1 : 0;
+      peak = std::max(peak, now);
+      now -= schedules::sendsBack(pass.kind) ? 1 : 0;
+    }
+    peaks.push_back(peak);
+  }
+  return peaks;
 }
 
 std::vector<std::string> verify(const StageGraph &graph) {

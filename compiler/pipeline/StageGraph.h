@@ -57,8 +57,6 @@ struct StageGraph {
 /// ended, by stage: micro-batches × chunks in flight at the worst moment of the
 /// order.
 std::vector<std::int64_t> peakInFlight(const StageGraph &graph);
-/// The same until weight gradients are done.
-std::vector<std::int64_t> peakRetained(const StageGraph &graph);
 
 /// Rules Q1…Q6; one line per broken rule:
 /// Q1 every unit is in exactly one chunk, in order; Q2 every stage runs every

@@ -1,6 +1,7 @@
 #include "compiler/sema/Constraints.h"
 
 #include "compiler/diag/Kinds.h"
+#include "compiler/ops/Roles.h"
 #include "runtime/base/Checked.h"
 
 #include <fmt/core.h>
@@ -14,10 +15,6 @@ using diag::Kind;
 using source::SourceSpan;
 
 namespace {
-
-bool contains(const ops::Dims &dims, ops::DimId dim) {
-  return std::find(dims.begin(), dims.end(), dim) != dims.end();
-}
 
 bool contains(const std::vector<AxisId> &axes, AxisId axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -163,7 +160,7 @@ bool Constraints::setBatch() {
   std::string axes;
   for (AxisId id : plan_.mesh.axes.ids())
     for (const ListedDim &listed : plan_.lists[id].list)
-      if (contains(listed.dims, model_.batch)) {
+      if (ops::contains(listed.dims, model_.batch)) {
         ways *= plan_.mesh.axes[id].size;
         axes += fmt::format("{}{} = {}", axes.empty() ? "" : ", ",
                             plan_.mesh.axes[id].name, plan_.mesh.axes[id].size);

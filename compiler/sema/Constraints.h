@@ -68,6 +68,8 @@ private:
   bool takes(std::int64_t microBatches) const;
   void helpBatch(diag::Builder &builder, std::int64_t ways, std::int64_t step);
   bool checkFit(const Pipeline &pipeline);
+  bool checkHolders(const Pipeline &pipeline,
+                    const schedules::Holders &holders);
   bool checkOrder(const Pipeline &pipeline);
   void reportFault(const Pipeline &pipeline, const schedules::Fault &fault);
   bool checkUnits(const Pipeline &pipeline);

@@ -2,6 +2,7 @@
 #include "compiler/sema/Constraints.h"
 
 #include "compiler/diag/Kinds.h"
+#include "compiler/ops/Roles.h"
 #include "runtime/base/Checked.h"
 
 #include <algorithm>
@@ -12,20 +13,22 @@ using diag::Kind;
 
 namespace {
 
-bool contains(const ops::Dims &dims, ops::DimId dim) {
-  return std::find(dims.begin(), dims.end(), dim) != dims.end();
-}
-
 /// What is left of a dimension after an axis; 1 where neighbours hold copies.
 std::int64_t after(std::int64_t left, std::int64_t size) {
   return left % size == 0 ? left / size : 1;
 }
 
-/// Sizes up to four times `wanted` that divide `left`.
-std::string sizesFor(std::int64_t left, std::int64_t wanted) {
+/// May `size` ranks share these heads, key heads perhaps in copies?
+bool mayBorrow(std::int64_t heads, std::int64_t keyHeads, std::int64_t size) {
+  return heads % size == 0 && (keyHeads % size == 0 || size % keyHeads == 0);
+}
+
+/// Sizes up to four times `wanted` that may.
+std::string sizesFor(std::int64_t heads, std::int64_t keyHeads,
+                     std::int64_t wanted) {
   std::string out;
-  for (std::int64_t size = 1; size <= std::min(left, 4 * wanted); ++size)
-    if (left % size == 0)
+  for (std::int64_t size = 1; size <= std::min(heads, 4 * wanted); ++size)
+    if (mayBorrow(heads, keyHeads, size))
       out += (out.empty() ? "" : ", ") + std::to_string(size);
   return out;
 }
@@ -37,7 +40,6 @@ std::string sizesFor(std::int64_t left, std::int64_t wanted) {
 bool Constraints::checkKeyHeads(const HeadPair &pair) {
   std::vector<Listing> listings;
   std::int64_t left = model_.dims[pair.keyHeads].size;
-  bool isSound = true;
   for (const Listing &listing : listingsOf(pair.keyHeads)) {
     listings.push_back(listing);
     const std::int64_t size = plan_.mesh.axes[listing.axis].size;
@@ -50,14 +52,14 @@ bool Constraints::checkKeyHeads(const HeadPair &pair) {
       remarkCopies(pair, listing, size / left);
     left = after(left, size);
   }
-  return isSound;
+  return true;
 }
 
 void Constraints::remarkCopies(const HeadPair &pair, const Listing &listing,
                                std::int64_t copies) {
   std::optional<std::int64_t> more = 0;
   for (const ops::Weight &weight : model_.weights) {
-    if (!contains(weight.dims, pair.keyHeads))
+    if (!ops::contains(weight.dims, pair.keyHeads))
       continue;
     std::optional<std::int64_t> elements =
         checkedMul(weight.instances, copies - 1);
@@ -82,7 +84,7 @@ void Constraints::remarkCopies(const HeadPair &pair, const Listing &listing,
 bool Constraints::isContext(AxisId axis, const ops::Dims &query) const {
   for (const ListedDim &listed : plan_.lists[axis].list)
     for (ops::DimId dim : query)
-      if (contains(listed.dims, dim))
+      if (ops::contains(listed.dims, dim))
         return dim == query[1];
   return false;
 }
@@ -151,6 +153,11 @@ bool Constraints::checkBalance(AxisId axis) {
   if (length % chunks == 0)
     return true;
   const ContextAxis &context = plan_.context[axis];
+  // For every axis that cuts them, balanced or not.
+  const std::int64_t whole = 2 * all, below = length / whole * whole;
+  const std::string lengths =
+      below > 0 ? fmt::format("{} or {}", below, below + whole)
+                : fmt::format("{}", whole);
   elaboration_.emitter()
       .report(
           spanOf(context.clause.isValid() ? context.clause : listed->origin),
@@ -158,8 +165,7 @@ bool Constraints::checkBalance(AxisId axis) {
           "sequences of {} tokens cannot be cut in {} chunks, two a rank",
           length, chunks)
       .note(spanOf(plan_.batch.clause), "the sequences are given here")
-      .help("{} or {} tokens would do, or `attention over {} using ulysses`",
-            length / chunks * chunks, (length / chunks + 1) * chunks,
+      .help("{} tokens would do, or `attention over {} using ulysses`", lengths,
             plan_.mesh.axes[axis].name);
   return false;
 }
@@ -183,8 +189,7 @@ bool Constraints::checkBorrowed(const HeadPair &pair) {
       continue;
     const std::int64_t size = plan_.mesh.axes[axis].size;
     const std::string &name = plan_.mesh.axes[axis].name;
-    bool keysFit = keyHeads % size == 0 || size % keyHeads == 0;
-    if (heads % size != 0 || !keysFit) {
+    if (!mayBorrow(heads, keyHeads, size)) {
       const ops::DimId dim = heads % size != 0 ? pair.heads : pair.keyHeads;
       const std::int64_t left = dim == pair.heads ? heads : keyHeads;
       auto builder = elaboration_.emitter().report(
@@ -192,7 +197,7 @@ bool Constraints::checkBorrowed(const HeadPair &pair) {
           "`{}` has {} of {} `{}` to borrow, which {} ranks cannot share", name,
           left, model_.dims[dim].size, ops::fullName(model_.dims[dim]), size);
       std::move(builder)
-          .help("{} may be {}", name, sizesFor(heads, size))
+          .help("{} may be {}", name, sizesFor(heads, keyHeads, size))
           .help("`attention over {} using ring` borrows none", name);
       return false;
     }

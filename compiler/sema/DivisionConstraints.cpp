@@ -2,6 +2,7 @@
 #include "compiler/sema/Constraints.h"
 
 #include "compiler/diag/Kinds.h"
+#include "compiler/ops/Roles.h"
 #include "compiler/sema/TargetRules.h"
 #include "runtime/base/Checked.h"
 
@@ -14,10 +15,6 @@ using diag::Kind;
 using source::SourceSpan;
 
 namespace {
-
-bool contains(const ops::Dims &dims, ops::DimId dim) {
-  return std::find(dims.begin(), dims.end(), dim) != dims.end();
-}
 
 /// `1, 2, 4 or 8`
 std::string listOf(const std::vector<std::int64_t> &values) {
@@ -103,7 +100,7 @@ Constraints::listingsOf(ops::DimId dim) const {
   std::vector<Listing> out;
   for (AxisId id : plan_.mesh.axes.ids())
     for (const ListedDim &listed : plan_.lists[id].list)
-      if (contains(listed.dims, dim)) {
+      if (ops::contains(listed.dims, dim)) {
         out.push_back({id, &listed});
         break;
       }
@@ -117,9 +114,9 @@ bool Constraints::checkHeads(const HeadPair &pair) {
   for (AxisId id : plan_.mesh.axes.ids()) {
     const ListedDim *first = nullptr, *second = nullptr;
     for (const ListedDim &listed : plan_.lists[id].list) {
-      if (!first && contains(listed.dims, pair.heads))
+      if (!first && ops::contains(listed.dims, pair.heads))
         first = &listed;
-      if (!second && contains(listed.dims, pair.keyHeads))
+      if (!second && ops::contains(listed.dims, pair.keyHeads))
         second = &listed;
     }
     if (!first == !second)
@@ -202,7 +199,7 @@ void Constraints::reportNotDivisible(ops::DimId id,
   else if (dim.origin.isValid())
     std::move(builder).note(spanOf(dim.origin), "`{}` is {} in `{}` here", name,
                             dim.size, model_.name);
-  TargetRules target(elaboration_, text_, model_, plan_, plan_.mesh.devices());
+  TargetRules target(elaboration_, text_, model_, plan_);
   if (auto padded = target.padded(id); padded && *padded % ways == 0)
     std::move(builder).help("`{}` pads `{}` to {}: write that into the model",
                             target.name(), name, *padded);

@@ -82,8 +82,7 @@ bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
   for (ops::WeightId weight : out.plan.frozen)
     out.model.weights[weight].isFrozen = true;
   return Constraints(elaboration, text, out.model, out.plan).check() &&
-         TargetRules(elaboration, text, out.model, out.plan, out.accelerators)
-             .check();
+         TargetRules(elaboration, text, out.model, out.plan).check();
 }
 
 } // namespace

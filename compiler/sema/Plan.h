@@ -74,6 +74,10 @@ struct Batch {
 
 using schedules::Schedule;
 
+/// Micro-batches × stages × chunks that planc follows one by one: time and
+/// memory of a compile grow with them, to about a second at the limit.
+inline constexpr std::int64_t kMostPasses = 100'000;
+
 struct Pipeline {
   AxisId axis;
   std::int64_t stages = 1;
@@ -81,7 +85,6 @@ struct Pipeline {
   /// Chunks a rank holds of one copy of the model: fixed by some schedules.
   std::int64_t virtualStages = 1;
   std::optional<std::int64_t> group; ///< micro-batches of a group
-  std::int64_t slices = 1;           ///< of each sequence
   bool hasPairs = false;             ///< forwards run together with backwards
   std::vector<std::int64_t>
       layers; ///< units per chunk, in model order; empty: balanced
@@ -91,8 +94,8 @@ struct Pipeline {
   OriginId clause, scheduleOrigin, virtualOrigin, layersOrigin, orderOrigin;
 
   schedules::Shape shape(std::int64_t microBatches) const {
-    return {stages, virtualStages, microBatches, group.value_or(0),
-            slices, hasPairs};
+    return {stages,       virtualStages, microBatches, group.value_or(0),
+            /*slices=*/1, hasPairs};
   }
 };
 

@@ -161,6 +161,7 @@ bool PlanBuilder::readPasses(std::string_view text, SourceSpan span,
     }
     return at;
   };
+  std::vector<bool> isWhole; // written `D`
   bool isTogether = false;
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] == ' ' || text[at] == '&') {
@@ -183,6 +184,7 @@ bool PlanBuilder::readPasses(std::string_view text, SourceSpan span,
     pass->withPrevious = isTogether;
     isTogether = false;
     order.push_back(*pass);
+    isWhole.push_back(text[at] == 'D');
     origins.push_back(originOf(where));
     at = end;
   }
@@ -192,7 +194,8 @@ bool PlanBuilder::readPasses(std::string_view text, SourceSpan span,
     std::pair key(order[i].microBatch, order[i].chunk);
     if (order[i].kind == PassKind::WeightGradient)
       apart.insert(key);
-    else if (order[i].kind == PassKind::Backward && apart.count(key))
+    else if (order[i].kind == PassKind::Backward && !isWhole[i] &&
+             apart.count(key))
       order[i].kind = PassKind::InputGradient;
   }
   return true;
@@ -200,8 +203,16 @@ bool PlanBuilder::readPasses(std::string_view text, SourceSpan span,
 
 /// `given` is the field `virtual`, null without.
 bool PlanBuilder::checkOptions(Pipeline &out, const ast::Field *given) {
-  if (out.schedule == Schedule::Own)
-    return true;
+  if (out.schedule == Schedule::Own) {
+    if (!out.group && !out.hasPairs)
+      return true;
+    elaboration_.emitter()
+        .report(elaboration_.spanOf(out.clause),
+                Kind::VirtualWithoutInterleaving, "an `order` has no `{}`",
+                out.group ? "group" : "pairs")
+        .help("it says itself what runs when, and `F1&B0` what runs together");
+    return false;
+  }
   if (schedules::infoOf(out.schedule).takes & schedules::kSlices) {
     elaboration_.emitter()
         .report(elaboration_.spanOf(out.scheduleOrigin), Kind::Unsupported,

@@ -208,6 +208,11 @@ bool PlanBuilder::buildOffload(const Said<ast::Clause> &said) {
                          : elaboration_.text(listed.name.span));
     auto known = oneOf(listed.span, "state to offload", word,
                        {"optimizer", "activations", "parameters"});
+    if (listed.isDropped)
+      elaboration_.emitter()
+          .report(listed.span, Kind::Unsupported,
+                  "`not` drops nothing in `offload`")
+          .help("list what is offloaded");
     isSound = isSound && known && !listed.isDropped;
     out.optimizer = out.optimizer || word == "optimizer";
     out.activations = out.activations || word == "activations";
@@ -225,7 +230,8 @@ bool PlanBuilder::buildOffload(const Said<ast::Clause> &said) {
 
 // --- what is trained ---------------------------------------------------------
 
-/// Weights that the paths name; a path that names none is reported.
+/// Weights that the paths name, without those that a `not` behind them names; a
+/// path that names none is reported.
 std::optional<std::vector<ops::WeightId>>
 PlanBuilder::weightsNamed(std::span<const ast::ListedName> paths) {
   const Table<ops::WeightId, ops::Weight> &weights = request_.model->weights;
@@ -236,11 +242,17 @@ PlanBuilder::weightsNamed(std::span<const ast::ListedName> paths) {
   bool isSound = true;
   for (const ast::ListedName &path : paths) {
     std::string_view text = elaboration_.text(path.name.span);
-    std::size_t before = out.size();
+    std::vector<ops::WeightId> meant;
     for (ops::WeightId id : weights.ids())
       if (text == "all" || ops::pathNames(text, weights[id].name))
-        out.push_back(id);
-    if (out.size() != before)
+        meant.push_back(id);
+    if (path.isDropped)
+      std::erase_if(out, [&](ops::WeightId id) {
+        return std::find(meant.begin(), meant.end(), id) != meant.end();
+      });
+    else
+      out.insert(out.end(), meant.begin(), meant.end());
+    if (!meant.empty())
       continue;
     elaboration_.emitter()
         .report(path.name.span, Kind::UnknownName,

@@ -32,8 +32,6 @@ bool Constraints::takes(std::int64_t microBatches) const {
 }
 
 bool Constraints::checkPasses() {
-  // Time and memory of a compile grow with them: about a second at the limit.
-  constexpr std::int64_t kMostPasses = 100'000;
   std::optional<std::int64_t> passes = plan_.batch.microBatches;
   if (plan_.pipeline)
     for (std::int64_t factor :
@@ -96,12 +94,31 @@ bool Constraints::checkOrder(const Pipeline &pipeline) {
     return false;
   }
   const schedules::Shape shape = pipeline.shape(plan_.batch.microBatches);
-  const std::vector<Fault> faults = schedules::check(
-      pipeline.order, shape, schedules::holdersOf(pipeline.order, shape));
+  const schedules::Holders holders =
+      schedules::holdersOf(pipeline.order, shape);
+  const std::vector<Fault> faults =
+      schedules::check(pipeline.order, shape, holders);
   constexpr std::size_t kMostShown = 4;
   for (std::size_t i = 0; i < std::min(faults.size(), kMostShown); ++i)
     reportFault(pipeline, faults[i]);
-  return faults.empty();
+  return faults.empty() && checkHolders(pipeline, holders);
+}
+
+bool Constraints::checkHolders(const Pipeline &pipeline,
+                               const schedules::Holders &holders) {
+  for (std::int64_t stage = 0; stage < pipeline.stages; ++stage) {
+    const auto held =
+        std::count(holders.ranks.begin(), holders.ranks.end(), stage);
+    if (held == pipeline.virtualStages)
+      continue;
+    elaboration_.emitter()
+        .report(spanOf(pipeline.orderOrigin), Kind::OrderIncomplete,
+                "stage {} holds {}, and `virtual` says {}", stage,
+                counted(held, "chunk", "s"), pipeline.virtualStages)
+        .note("a chunk is on the stage where it stands first");
+    return false;
+  }
+  return true;
 }
 
 void Constraints::reportFault(const Pipeline &pipeline, const Fault &fault) {

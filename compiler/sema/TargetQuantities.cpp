@@ -147,7 +147,7 @@ Value TargetHost::valueOf(TargetQuantity quantity) {
   case TargetQuantity::Experts:
     return sizeOf(subject_.experts);
   case TargetQuantity::Accelerators:
-    return subject_.accelerators;
+    return plan_.mesh.devices();
   case TargetQuantity::Sequences:
     return plan_.batch.sequences;
   case TargetQuantity::Seq:
@@ -164,7 +164,8 @@ Value TargetHost::valueOf(TargetQuantity quantity) {
     return pipeline ? pipeline->group.value_or(pipeline->stages)
                     : std::int64_t(1);
   case TargetQuantity::Schedule:
-    return Word{subject_.schedule};
+    return Word{plan_.pipeline ? schedules::toString(plan_.pipeline->schedule)
+                               : std::string_view("none")};
   case TargetQuantity::Balanced:
     return !pipeline || pipeline->layers.empty() || areEqual(pipeline->layers);
   }

@@ -17,8 +17,6 @@ enum class TargetQuantity : std::uint8_t {
 /// not by its name. A model with several kinds of attention has a subject each.
 struct TargetSubject {
   const ops::Model *model = nullptr;
-  std::int64_t accelerators = 0;
-  std::string_view schedule; ///< `none` without a pipeline
   struct Attention {
     ops::DimId heads, keyHeads, headSize;
     bool operator==(const Attention &) const = default;

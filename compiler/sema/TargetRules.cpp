@@ -48,36 +48,14 @@ std::optional<TargetUse> findTarget(Elaboration &elaboration,
   return TargetUse();
 }
 
-namespace {
-
-/// The word of the plan's schedule, as the rules compare it.
-std::string_view scheduleOf(Elaboration &elaboration, const PlanText &text) {
-  if (!text.pipeline)
-    return "none";
-  Evaluator evaluator(elaboration, *text.pipeline.scope.file,
-                      text.pipeline.scope.locals.get());
-  for (const ast::Field &field : text.pipeline->options)
-    if (field.name.text == "schedule")
-      if (auto word = evaluator.word(*field.values.front().value, "`schedule`"))
-        return *word;
-  return "1F1B";
-}
-
-} // namespace
-
 TargetRules::TargetRules(Elaboration &elaboration, const PlanText &text,
-                         const ops::Model &model, const Plan &plan,
-                         std::int64_t accelerators)
+                         const ops::Model &model, const Plan &plan)
     : elaboration_(elaboration), text_(text), model_(model), plan_(plan) {
   auto use = findTarget(elaboration, text);
   if (!use || !*use)
     return;
   use_ = *use;
   subjects_ = targetSubjects(model);
-  for (TargetSubject &subject : subjects_) {
-    subject.accelerators = accelerators;
-    subject.schedule = scheduleOf(elaboration, text);
-  }
   isRead_ = read();
 }
 

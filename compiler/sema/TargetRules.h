@@ -28,8 +28,7 @@ class TargetRules {
 public:
   /// `plan` has passed Constraints, or all of it that padded() asks for.
   TargetRules(Elaboration &elaboration, const PlanText &text,
-              const ops::Model &model, const Plan &plan,
-              std::int64_t accelerators);
+              const ops::Model &model, const Plan &plan);
 
   /// Every rule on every kind of attention. False after a report.
   bool check();

@@ -147,10 +147,9 @@ bool TargetTrials::set(const Knob &knob, std::int64_t value, Plan &plan) const {
     if (rest) {
       plan.mesh.axes[*rest].size = 1;
       std::int64_t others = plan.mesh.devices();
-      if (rules_.subjects_.front().accelerators % others != 0)
+      if (rules_.plan_.mesh.devices() % others != 0)
         return false;
-      plan.mesh.axes[*rest].size =
-          rules_.subjects_.front().accelerators / others;
+      plan.mesh.axes[*rest].size = rules_.plan_.mesh.devices() / others;
     }
     if (plan.pipeline && plan.pipeline->axis == knob.axis)
       plan.pipeline->stages = value;
@@ -199,7 +198,8 @@ bool TargetTrials::divides(const Plan &plan) const {
     std::int64_t ways = waysOf(plan, dim);
     bool mayBeCopied = std::any_of(
         rules_.subjects_.begin(), rules_.subjects_.end(), [&](auto &subject) {
-          return subject.attention && subject.attention->keyHeads == dim;
+          return subject.attention && subject.attention->keyHeads == dim &&
+                 subject.attention->heads != dim;
         });
     if (size % ways != 0 && !(mayBeCopied && ways % size == 0))
       return false;
@@ -221,7 +221,20 @@ bool TargetTrials::holdsAll(const Plan &plan) {
 
 bool TargetTrials::works(const Knob &knob, std::int64_t value) {
   Plan plan = rules_.plan_;
-  return set(knob, value, plan) && divides(plan) && holdsAll(plan);
+  return set(knob, value, plan) && divides(plan) && isScheduled(plan) &&
+         holdsAll(plan);
+}
+
+bool TargetTrials::isScheduled(const Plan &plan) {
+  if (!plan.pipeline || plan.pipeline->schedule == Schedule::Own)
+    return true;
+  const Pipeline &pipeline = *plan.pipeline;
+  const schedules::ScheduleInfo &info = schedules::infoOf(pipeline.schedule);
+  return (pipeline.virtualStages == rules_.plan_.pipeline->virtualStages ||
+          info.chunks == schedules::ChunksPerRank::AsAsked ||
+          (info.chunks == schedules::ChunksPerRank::Waves &&
+           pipeline.virtualStages % 2 == 0)) &&
+         info.fits(pipeline.shape(plan.batch.microBatches));
 }
 
 /// The nearest first, above before below; then in order.

@@ -45,6 +45,8 @@ private:
   bool works(const Knob &knob, std::int64_t value);
   bool set(const Knob &knob, std::int64_t value, Plan &plan) const;
   bool setMicroBatches(Plan &plan) const;
+  /// Does planc's own schedule run with the plan's chunks and micro-batches?
+  bool isScheduled(const Plan &plan);
   bool divides(const Plan &plan) const;
   bool holdsAll(const Plan &plan);
   bool mayTry() const;

@@ -163,14 +163,12 @@ std::int64_t heldElements(const ops::Value &value,
 std::int64_t elementsOf(const std::vector<std::int64_t> &sizes) {
   std::int64_t elements = 1;
   for (std::int64_t size : sizes)
-    elements = checkedMul(elements, size)
-                   .value_or(std::numeric_limits<std::int64_t>::max());
+    elements = saturatingMul(elements, size);
   return elements;
 }
 
 Bytes bytesOf(std::int64_t elements, Precision precision) {
-  return Bytes(checkedMul(elements, planc::bytesOf(precision))
-                   .value_or(std::numeric_limits<std::int64_t>::max()));
+  return Bytes(bytesHeld(precision, elements));
 }
 
 Bytes groupBytes(StepKind kind, const ops::Value &value,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace planc {
@@ -18,6 +19,12 @@ inline std::optional<std::int64_t> checkedMul(std::int64_t a, std::int64_t b) {
   if (__builtin_mul_overflow(a, b, &out))
     return std::nullopt;
   return out;
+}
+
+/// For counts of work, where what does not fit is more than anything can do:
+/// the largest instead, for factors ≥ 0.
+inline std::int64_t saturatingMul(std::int64_t a, std::int64_t b) {
+  return checkedMul(a, b).value_or(std::numeric_limits<std::int64_t>::max());
 }
 
 /// ⌈a / b⌉ for a ≥ 0, b > 0.

@@ -28,8 +28,8 @@ std::int64_t bytesOf(Precision precision);
 /// largest 64-bit value.
 std::int64_t bytesHeld(Precision precision, std::int64_t elements);
 
-/// Formats in which a matrix product reads copies made for it, since nothing
-/// is held in them.
+/// Narrow formats: a matrix product in one reads copies made for it of operands
+/// held in a wider.
 bool isQuantised(Precision precision);
 
 } // namespace planc

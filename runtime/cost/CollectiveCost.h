@@ -1,5 +1,5 @@
 // Time of one collective or transfer on the levels its group spans
-// (docs/cost.md C5 to C9, C11).
+// (docs/cost.md C5 to C9, C11, C14).
 #pragma once
 
 #include "runtime/cost/CostModel.h"

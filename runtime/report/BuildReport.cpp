@@ -63,7 +63,7 @@ MemoryReport memoryOf(const ReportInputs &inputs) {
   }
   if (memory.hostUsed > Bytes(0))
     memory.hostCapacity = inputs.cluster.host.memory;
-  if (memory.hostUsed > memory.hostCapacity) {
+  if (memory.hostOverflows()) {
     memory.fit = Fit::DoesNotFit;
     memory.remedy =
         fmt::format("offload less: a host has {} and would hold {}",

@@ -146,9 +146,10 @@ struct MemoryReport {
   std::vector<StageMemory> stages;
   std::size_t fullest = 0;      ///< index into stages
   Bytes hostCapacity, hostUsed; ///< of one host; both 0 without offloading
-  std::vector<Remedy> fitting;  ///< changes that fit, fastest first
-  std::vector<Remedy> failing;  ///< changes that do not, smallest first
-  std::string remedy;           ///< sentences, a line each; empty when it fits
+  bool hostOverflows() const { return hostUsed > hostCapacity; }
+  std::vector<Remedy> fitting; ///< changes that fit, fastest first
+  std::vector<Remedy> failing; ///< changes that do not, smallest first
+  std::string remedy;          ///< sentences, a line each; empty when it fits
 
   Bytes peak() const;
   /// Above the reserve when not negative.

@@ -207,6 +207,9 @@ std::string verdictText(const MemoryReport &memory) {
                        text(memory.peak() + memory.reserve - memory.capacity),
                        text(memory.reserve));
   case Fit::DoesNotFit:
+    if (memory.slack() >= Bytes(0))
+      return fmt::format("fits, its host does not: {} of {}",
+                         text(memory.hostUsed), text(memory.hostCapacity));
     return fmt::format(
         "does not fit: {} too much{}", text(Bytes(0) - memory.slack()),
         memory.reserve.value > 0

@@ -87,7 +87,7 @@ def faults_of(tool, numbers, other):
                                     * numbers["data"])
         again = check(tool, text_of(changed, other))
         tried += 1
-        if "target-refuses" in again or "not-divisible" in again:
+        if "error[" in again:
             out.append(f"{number} = {value} was offered:\n{again}")
     return tried, out
 
