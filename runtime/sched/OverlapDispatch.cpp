@@ -53,7 +53,7 @@ public:
         nodes_(static_cast<std::uint32_t>(network.tasks() + buckets.size())),
         waiting_(nodes_), arrival_(nodes_),
         bucketOf_(network.problem().pieces.size()), next_(nodes_, kNone),
-        ready_(link_ + 1), free_(link_ + 1) {
+        ready_(link_ + 1), coming_(link_), free_(link_ + 1) {
     given_ = std::move(buckets);
     order_.tasks.resize(link_);
     prepareTasks();
@@ -90,7 +90,7 @@ private:
       arrival_[task] = network_.release(task);
       waiting_[task] = static_cast<std::uint32_t>(
           network_.predecessors(task).size() + network_.needs(task).size());
-      if (rules_.tasks == TaskRule::ByPriority)
+      if (rules_.tasks != TaskRule::ById)
         continue;
       std::uint32_t &before = last[network_.resource(task)];
       if (before != kNone) {
@@ -129,9 +129,11 @@ private:
       return event.node - nodes_;
     std::uint32_t node = event.node;
     bool task = node < network_.tasks();
+    if (task && rules_.tasks == TaskRule::Patient)
+      forget(node);
     std::uint32_t machine = task ? network_.resource(node) : link_;
     std::int64_t priority = 0;
-    if (task && rules_.tasks == TaskRule::ByPriority)
+    if (task && rules_.tasks != TaskRule::ById)
       priority = rules_.taskPriority[node];
     else if (!task && rules_.link == LinkRule::ByPriority)
       priority = rules_.bucketPriority[node - network_.tasks()];
@@ -143,7 +145,11 @@ private:
 
   void serve(std::uint32_t machine, std::int64_t now) {
     while (!ready_[machine].empty() && free_[machine] <= now) {
-      std::uint32_t node = ready_[machine].pop().node;
+      std::uint32_t node = 0;
+      if (rules_.tasks != TaskRule::Patient || machine == link_)
+        node = ready_[machine].pop().node;
+      else if (!pickPatiently(machine, now, node))
+        return;
       ++served_;
       std::int64_t end = now;
       if (node < network_.tasks()) {
@@ -174,10 +180,42 @@ private:
 
   void reach(std::uint32_t node, std::int64_t time) {
     arrival_[node] = std::max(arrival_[node], time);
-    if (--waiting_[node] == 0)
-      events_.push({arrival_[node], node});
+    if (--waiting_[node] != 0)
+      return;
+    events_.push({arrival_[node], node});
+    if (rules_.tasks == TaskRule::Patient && node < network_.tasks())
+      coming_[network_.resource(node)].push_back(node);
   }
 
+  void forget(std::uint32_t task) {
+    std::vector<std::uint32_t> &coming = coming_[network_.resource(task)];
+    coming.erase(std::remove(coming.begin(), coming.end(), task), coming.end());
+  }
+
+  /// The first by priority that ends before what comes with a higher one.
+  bool pickPatiently(std::uint32_t machine, std::int64_t now,
+                     std::uint32_t &node) {
+    std::vector<Ready> passed;
+    bool found = false;
+    while (!found && !ready_[machine].empty() && passed.size() < kLooks) {
+      Ready first = ready_[machine].pop();
+      std::int64_t end = now + network_.duration(first.node);
+      found = std::none_of(coming_[machine].begin(), coming_[machine].end(),
+                           [&](std::uint32_t other) {
+                             return arrival_[other] < end &&
+                                    rules_.taskPriority[other] > first.priority;
+                           });
+      if (found)
+        node = first.node;
+      else
+        passed.push_back(first);
+    }
+    for (const Ready &each : passed)
+      ready_[machine].push(each);
+    return found;
+  }
+
+  static constexpr std::size_t kLooks = 64;
   const OverlapNetwork &network_;
   const DispatchRules &rules_;
   std::uint32_t link_, nodes_, served_ = 0;
@@ -185,6 +223,7 @@ private:
   std::vector<std::int64_t> arrival_;
   std::vector<std::uint32_t> bucketOf_, next_;
   std::vector<Heap<Ready>> ready_;
+  std::vector<std::vector<std::uint32_t>> coming_; ///< arrivals known
   std::vector<std::int64_t> free_;
   std::vector<std::vector<OverlapPieceId>> given_;
   Heap<Event> events_;

@@ -6,7 +6,12 @@
 
 namespace planc::sched {
 
-enum class TaskRule { ById, ByPriority };
+enum class TaskRule {
+  ById,
+  ByPriority,
+  Patient ///< by priority, and nothing that would still run when a task of a
+          ///< higher priority is known to arrive
+};
 enum class LinkRule {
   ByPriority,
   FirstCome,        ///< the bucket that became ready first

@@ -161,13 +161,14 @@ std::int64_t OverlapNetwork::chainBehindBucket(std::uint32_t node) const {
   return out;
 }
 
-void OverlapNetwork::chainsBehind() {
+void OverlapNetwork::chainsBehind(Behind behind) {
   behind_.assign(begin_.size(), 0);
   for (auto at = queue_.rbegin(); at != queue_.rend(); ++at) {
     std::uint32_t node = *at;
     std::int64_t out =
         node >= tasks() ? chainBehindBucket(node) : chainBehindTask(node);
-    if (std::uint32_t next = next_[node]; next != kNone)
+    if (std::uint32_t next = next_[node];
+        next != kNone && (behind == Behind::Order || node >= tasks()))
       out =
           std::max(out, behind_[next] + (next >= tasks() ? cost_[next - tasks()]
                                                          : duration_[next]));

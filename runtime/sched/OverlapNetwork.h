@@ -17,6 +17,9 @@ template <class T> struct Ragged {
   }
 };
 
+/// Which orders chains go over, besides dependences.
+enum class Behind { Link, Order };
+
 /// Nodes are tasks 0…n − 1, then the buckets of an order n, n + 1, …
 class OverlapNetwork {
 public:
@@ -30,12 +33,18 @@ public:
   /// as the order allows; false when it can never run.
   bool run(const OverlapOrder &order);
 
+  /// The pieces of a bucket of the order last run.
+  std::span<const OverlapPieceId> bucket(std::size_t node) const {
+    return order_->buckets[node - tasks()];
+  }
+
   /// After `run`: from the end of each node the longest chain behind it,
-  /// orders of resources and of the link included.
-  void chainsBehind();
+  /// over the order of the link, and of the resources.
+  void chainsBehind(Behind behind);
 
   const OverlapProblem &problem() const { return problem_; }
   std::size_t tasks() const { return duration_.size(); }
+  std::size_t buckets() const { return cost_.size(); }
   std::int64_t makespan() const { return makespan_; }
   std::int64_t begin(std::size_t node) const { return begin_[node]; }
   std::int64_t end(std::size_t node) const { return end_[node]; }

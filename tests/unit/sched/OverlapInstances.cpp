@@ -160,4 +160,89 @@ OverlapProblem overlapInstance(OverlapFamily family, std::uint32_t seed,
   return Builder(family, seed, layers).build();
 }
 
+namespace {
+
+class StepBuilder {
+public:
+  explicit StepBuilder(const TrainingStep &step) : step_(step) {}
+
+  OverlapProblem build() {
+    out_.problem.resources = step_.collectives ? 2 : 1;
+    for (int layer = 0; layer < step_.layers; ++layer)
+      forward();
+    for (int layer = 0; layer < step_.layers; ++layer)
+      backward(layer);
+    links();
+    return std::move(out_);
+  }
+
+private:
+  static constexpr std::int64_t kMicrosecond = 1'000'000;
+
+  std::int64_t between(int least, int most) {
+    return least + static_cast<std::int64_t>(
+                       random_() % static_cast<unsigned>(most - least + 1));
+  }
+
+  TaskId task(std::size_t resource, TaskId after) {
+    Task out;
+    out.resource = ResourceId(resource);
+    out.duration = Duration(between(20, 400) * kMicrosecond);
+    if (after.isValid())
+      out.deps.push_back({after, Duration(0)});
+    busy_ += out.duration.value;
+    return out_.problem.tasks.add(std::move(out));
+  }
+
+  void forward() {
+    for (int i = 0; i < 4; ++i) {
+      chain_ = task(step_.collectives && i == 3, chain_);
+      if (!step_.gathers || i != 0)
+        continue;
+      OverlapPiece piece;
+      piece.bytes = Bytes(between(1, 8) << 20);
+      piece.users = {chain_};
+      out_.pieces.add(std::move(piece));
+    }
+  }
+
+  void backward(int layer) {
+    TaskId before = chain_, attention;
+    for (int i = 0; i < 4; ++i) {
+      chain_ = task(step_.collectives && i == 3, chain_);
+      attention = i == 2 ? chain_ : attention;
+    }
+    task(0, before);
+    OverlapPiece piece;
+    piece.after = task(0, attention);
+    piece.bytes = Bytes(between(2, 16) << 20);
+    if (layer + 1 == step_.layers)
+      piece.bytes = Bytes(std::int64_t(2'000'000) * step_.layers);
+    piece.group = layer % step_.groups + step_.gathers;
+    out_.pieces.add(std::move(piece));
+  }
+
+  void links() {
+    std::int64_t bytes = 0;
+    for (const OverlapPiece &piece : out_.pieces)
+      bytes += piece.bytes.value;
+    Int128 time = Int128(busy_) * step_.linkPercent / 100;
+    for (int group = 0; group < step_.groups + step_.gathers; ++group)
+      out_.groups.push_back({Duration((20 + 10 * group) * kMicrosecond),
+                             static_cast<std::int64_t>((time << 30) / bytes)});
+  }
+
+  TrainingStep step_;
+  std::mt19937 random_{7};
+  OverlapProblem out_;
+  TaskId chain_;
+  std::int64_t busy_ = 0;
+};
+
+} // namespace
+
+OverlapProblem trainingStep(const TrainingStep &step) {
+  return StepBuilder(step).build();
+}
+
 } // namespace planc::tests

@@ -25,4 +25,15 @@ std::string_view nameOf(OverlapFamily family);
 sched::OverlapProblem overlapInstance(OverlapFamily family, std::uint32_t seed,
                                       std::size_t layers);
 
+/// A step of the size that plans have: per layer four tasks forward, four
+/// backward, two gradients of weights and a piece; the last piece is large.
+struct TrainingStep {
+  int layers = 500;
+  int linkPercent = 100;    ///< all bytes, of the time of all tasks
+  bool collectives = false; ///< every fourth task of a chain on a second stream
+  bool gathers = false;     ///< parameters of a layer before its first task
+  int groups = 1;           ///< of gradients, in turn
+};
+sched::OverlapProblem trainingStep(const TrainingStep &step);
+
 } // namespace planc::tests

@@ -223,9 +223,96 @@ std::array<Gaps, kOverlapFamilies> againstExact(std::uint32_t from,
 
 } // namespace
 
-TEST_CASE("overlap: every algorithm between the bound and the baselines") {
-  for (const Gaps &gaps : againstExact(1, 1600))
-    CHECK(gaps.tight > gaps.over.size() / 4);
+TEST_CASE("overlap: near the exact answer on every tiny problem") {
+  for (const Gaps &gaps : againstExact(1, 1600)) {
+    CHECK(gaps.worst() <= 500);
+    CHECK(gaps.sum <= 100 * static_cast<std::int64_t>(gaps.over.size()));
+  }
+}
+
+TEST_CASE("overlap: steps of a real size come near the bound") {
+  struct Row {
+    TrainingStep step;
+    std::int64_t most; ///< above the bound, in parts of ten thousand
+  };
+  for (const Row &row :
+       {Row{{500, 5}, 0}, Row{{500, 50}, 0}, Row{{500, 100}, 50},
+        Row{{500, 200}, 10}, Row{{500, 50, true}, 400},
+        Row{{500, 200, true}, 10}, Row{{250, 50, true, true}, 500},
+        Row{{250, 100, false, true}, 200}, Row{{250, 200, true, true, 3}, 150},
+        Row{{500, 100, true, false, 3}, 100}}) {
+    OverlapProblem problem = trainingStep(row.step);
+    Measured found = measure(problem);
+    INFO("layers " << row.step.layers << ", link " << row.step.linkPercent
+                   << " %, chosen " << found.chosen.value << ", bound "
+                   << found.bound.value);
+    CHECK(found.chosen < found.program);
+    CHECK((found.chosen - found.bound).value * 10'000 / found.bound.value <=
+          row.most);
+  }
+}
+
+TEST_CASE("overlap: what may not be decided is not") {
+  auto byId = [](const OverlapOrder &order) {
+    return std::all_of(order.tasks.begin(), order.tasks.end(),
+                       [](const std::vector<TaskId> &on) {
+                         return std::is_sorted(on.begin(), on.end());
+                       });
+  };
+  std::array<int, 3> worse{};
+  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+    OverlapProblem problem = overlapInstance(
+        static_cast<OverlapFamily>(seed % kOverlapFamilies), seed, 3);
+    Duration all = scheduleOverlap(problem).makespan;
+    OverlapSchedule tasks = scheduleOverlap(problem, {}, {.moveTasks = false});
+    OverlapSchedule merges =
+        scheduleOverlap(problem, {}, {.mergePieces = false});
+    OverlapSchedule link = scheduleOverlap(problem, {}, {.orderLink = false});
+    for (const OverlapSchedule *schedule : {&tasks, &merges, &link})
+      REQUIRE(verify(problem, *schedule) == kSound);
+    REQUIRE(byId(orderOf(problem, tasks)));
+    REQUIRE(merges.buckets.size() == problem.pieces.size());
+    Duration before(0);
+    for (const OverlapBucket &bucket : link.buckets) {
+      Duration ready(0);
+      for (OverlapPieceId id : bucket.pieces) {
+        const OverlapPiece &piece = problem.pieces[id];
+        ready = std::max(ready, piece.release);
+        if (piece.after.isValid())
+          ready =
+              std::max(ready, link.begin[piece.after] +
+                                  problem.problem.tasks[piece.after].duration);
+      }
+      REQUIRE(before <= ready);
+      before = ready;
+    }
+    worse[0] += all < tasks.makespan;
+    worse[1] += all < merges.makespan;
+    worse[2] += all < link.makespan;
+  }
+  // Each decision buys something somewhere.
+  for (int count : worse)
+    CHECK(count > 20);
+}
+
+TEST_CASE("overlap: never worse than what is given") {
+  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+    OverlapProblem problem = overlapInstance(
+        static_cast<OverlapFamily>(seed % kOverlapFamilies), seed, 4);
+    OverlapSchedule exact = *scheduleOverlapExact(problem);
+    std::vector<OverlapSchedule> starts = {exact};
+    OverlapSchedule found = scheduleOverlap(problem, starts);
+    REQUIRE(found.makespan == exact.makespan);
+    REQUIRE(verify(problem, found) == kSound);
+  }
+}
+
+TEST_CASE("overlap: nothing to do takes no time") {
+  OverlapProblem empty;
+  CHECK(check(empty) == kSound);
+  CHECK(scheduleOverlap(empty).makespan == Duration(0));
+  CHECK(scheduleOverlapExact(empty)->makespan == Duration(0));
+  CHECK(overlapLowerBound(empty) == Duration(0));
 }
 
 // Not run by itself: PLANC_OVERLAP_INSTANCES=10000 PLANC_OVERLAP_SEED=1
