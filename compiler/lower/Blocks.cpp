@@ -116,6 +116,9 @@ program::Block BlockBuilder::join(const std::vector<ChunkPass::Part> &parts,
         dep += part.first;
       block.instructions.push_back(std::move(instruction));
     }
+    if (kind == PassKind::Backward && !block.instructions.empty())
+      block.instructions.back().frees +=
+          request_.bodies->of(part.unit, part.body).saved - part.activationsIn;
     for (const LoweredPass::SlotUse &read : pass.reads)
       if (auto found = writer.find(read.slot); found != writer.end()) {
         auto &deps = block.instructions[part.first + read.instruction].deps;

@@ -33,6 +33,8 @@ Stream streamOf(program::CommunicationKind kind) {
 
 void PassBuilder::add(const std::vector<PlannedStep> &steps,
                       const std::vector<Kernel> &kernels) {
+  for (const Kernel &kernel : kernels)
+    read_.insert(kernel.operands.begin(), kernel.operands.end());
   for (const PlannedStep &planned : steps)
     if (isRing(*planned.step, StepKind::ReduceScatter))
       scatters_[planned.step->operands[0]] = planned.step;
@@ -68,9 +70,23 @@ void PassBuilder::readSlots(const std::vector<shard::Port> &ports) {
 
 LoweredPass PassBuilder::finish(const std::vector<shard::Port> &outputs) {
   for (const shard::Port &port : outputs)
-    if (producer_[port.value.index()] != kNoInstruction)
-      pass_.writes.push_back({port.slot, producer_[port.value.index()]});
+    if (const std::uint32_t producer = producer_[port.value.index()];
+        producer != kNoInstruction) {
+      pass_.writes.push_back({port.slot, producer});
+      Instruction &maker = pass_.instructions[producer];
+      if (maker.phase != Phase::Forward && !read_.count(port.value))
+        maker.makes += held(port.value);
+    }
   return std::move(pass_);
+}
+
+Bytes PassBuilder::held(ShardedValueId value) const {
+  const bool isGradient = std::any_of(
+      sharded_.weightGradients.begin(), sharded_.weightGradients.end(),
+      [&](const auto &gradient) { return gradient.value == value; });
+  if (isGradient || sourceOf(value).kind == ops::ValueKind::Weight)
+    return Bytes(0);
+  return heldBytes(graph_, id_, value);
 }
 
 std::uint32_t PassBuilder::completes(ShardedValueId gradient) const {
@@ -128,9 +144,12 @@ void PassBuilder::push(Instruction instruction,
   instruction.deps.erase(
       std::unique(instruction.deps.begin(), instruction.deps.end()),
       instruction.deps.end());
-  for (ShardedValueId result : results)
+  for (ShardedValueId result : results) {
     producer_[result.index()] =
         static_cast<std::uint32_t>(pass_.instructions.size());
+    if (instruction.phase != Phase::Forward && read_.count(result))
+      instruction.makes += held(result);
+  }
   pass_.instructions.push_back(std::move(instruction));
 }
 
@@ -181,6 +200,8 @@ bool PassBuilder::dependOnCopy(Instruction &product, const ops::Op &op,
     made.work.bytesRead = bytesOf(graph_, id_, operand);
     made.work.bytesWritten = quantisedBytes(
         *op.attributes.compute, body_.forward, sharded_.values[operand]);
+    if (made.phase != Phase::Forward)
+      made.makes = made.work.bytesWritten;
     depend(made, operand);
     copy->second = static_cast<std::uint32_t>(pass_.instructions.size());
     push(std::move(made), {});

@@ -5,6 +5,7 @@
 #include "compiler/lower/LowerBody.h"
 
 #include <map>
+#include <set>
 
 namespace planc::lower {
 
@@ -67,6 +68,10 @@ private:
   void push(program::Instruction instruction,
             const std::vector<shard::ShardedValueId> &results);
 
+  /// Memory that a value takes besides what is counted elsewhere: weights and
+  /// their gradients.
+  Bytes held(shard::ShardedValueId value) const;
+
   void addKernel(const std::vector<PlannedStep> &steps, const Kernel &kernel);
 
   /// A product in a narrow format reads copies of operands that this pass made
@@ -104,6 +109,7 @@ private:
   std::map<shard::ShardedValueId, std::uint32_t> cameHome_;
   std::vector<std::uint32_t> producer_;
   std::vector<shard::Port> arrivals_;
+  std::set<shard::ShardedValueId> read_; ///< by a kernel that did not make it
   std::map<shard::ShardedValueId, std::uint32_t>
       copies_; ///< in a narrow format
   std::vector<std::pair<shard::ShardedValueId, std::uint32_t>> scattered_;

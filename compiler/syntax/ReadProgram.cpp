@@ -47,7 +47,8 @@ constexpr FieldRule<Memory> kMemoryFields[] = {
 constexpr FieldRule<Instruction> kInstructionFields[] = {
     PLANC_FIELD("name", name),   PLANC_FIELD("stream", stream),
     PLANC_FIELD("phase", phase), PLANC_FIELD("duration", duration),
-    PLANC_FIELD("deps", deps),
+    PLANC_FIELD("deps", deps),   PLANC_FIELD("makes", makes),
+    PLANC_FIELD("frees", frees),
 };
 
 constexpr FieldRule<Instruction> kKernelFields[] = {

@@ -121,6 +121,13 @@ struct Instruction {
   Message message; ///< Collective, Transfer, Host: bytes moved, no group
   std::optional<Duration> duration; ///< overrides the cost model
   std::vector<std::uint32_t> deps;
+  /// Memory that its results take from its begin until all that depend on it
+  /// have ended; to the block's end where nothing does. 0 in a forward, which
+  /// nobody reorders.
+  Bytes makes;
+  /// Memory there before the block, let go when this and all instructions
+  /// before it have ended.
+  Bytes frees;
   std::string name; ///< `decoder.wq`, `decoder.ffn gather`
   OriginId origin;  ///< the place in the model
   OriginId clause;  ///< the clause of the plan that made it so (collectives)

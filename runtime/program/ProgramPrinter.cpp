@@ -19,7 +19,8 @@
 // default, and a default is not printed. `#` starts a comment to the end of the
 // line. Places in the user's text (OriginId) are not part of the text.
 //
-//   instruction fields: name stream(compute) phase(forward) duration deps
+//   instruction fields: name stream(compute) phase(forward) duration makes
+//                       frees deps
 //     kernels:     precision(bf16) batch(1) m n k keyheads flops modelflops
 //                  fullflops read written kernels(1)
 //     others:      bytes sizes strides for(none) copies(0) nodes(0)
@@ -77,6 +78,8 @@ private:
     printWork(instruction.work);
     printMessage(instruction.message);
     duration(instruction.duration);
+    bytes("makes", instruction.makes);
+    bytes("frees", instruction.frees);
     list("deps", instruction.deps, [](std::uint32_t dep) { return dep; });
     out_ += '\n';
   }

@@ -125,7 +125,11 @@ BlockParts Attributor::partsOfBlock(const program::Block &block) {
 void Attributor::addClass(RankClassId id) {
   const timeline::Timeline &timeline = inputs_.timeline;
   const std::int64_t ranks = inputs_.programs.classes[id].ranks;
-  Table<BlockId, std::int64_t> reused(blocks_.size());
+  struct Reused {
+    BlockId block;
+    std::int64_t runs = 0;
+  };
+  Table<timeline::FormId, Reused> reused(timeline.isolated.size());
   for (const Run &run : timeline.classes[id].runs) {
     if (run.step != lastStep_)
       continue;
@@ -133,15 +137,16 @@ void Attributor::addClass(RankClassId id) {
       result_.exposedAtLeast[kind] +=
           Int128(ranks) * blocks_[run.block].unavoidable[kind].value;
     if (run.isReused())
-      ++reused[run.block];
+      reused[run.form] = {run.block, reused[run.form].runs + 1};
     else
       addRun(run.block, instructionsOf(timeline, run).times, ranks);
   }
-  for (BlockId block : reused.ids()) {
-    if (reused[block] == 0)
+  for (timeline::FormId form : reused.ids()) {
+    const auto [block, runs] = reused[form];
+    if (runs == 0)
       continue;
-    const timeline::IsolatedRun &isolated = timeline.isolated[block];
-    const std::int64_t weight = ranks * reused[block];
+    const timeline::IsolatedRun &isolated = timeline.isolated[form];
+    const std::int64_t weight = ranks * runs;
     addRun(block, isolated.instructions, weight);
     for (const Wait &wait : isolated.waits)
       addWait(wait,

@@ -59,6 +59,13 @@ CompiledBlock compileBlock(const program::Block &block,
   return out;
 }
 
+void reorder(CompiledBlock &block,
+             std::span<const std::uint32_t> instructions) {
+  std::array<std::uint32_t, kStreamCount + 1> at = block.orderAt;
+  for (std::uint32_t i : instructions)
+    block.order[at[block.stream[i]]++] = i;
+}
+
 void BlockRun::reset(const CompiledBlock &block) {
   block_ = &block;
   waiting_ = block.waiting;

@@ -30,6 +30,10 @@ struct CompiledBlock {
 CompiledBlock compileBlock(const program::Block &block,
                            const std::vector<OpCost> &costs);
 
+/// The same block, its streams in the order of `instructions` (all of them,
+/// dependences first).
+void reorder(CompiledBlock &block, std::span<const std::uint32_t> instructions);
+
 class BlockRun {
 public:
   static constexpr std::uint32_t kNone = 0xffff'ffff;

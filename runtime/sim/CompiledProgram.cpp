@@ -29,6 +29,9 @@ public:
 
   CompiledClass compile(const ClassIssue &issue) {
     compileTasks();
+    for (const FormUse &use : issue.forms)
+      out_.tasks[use.task.index()].form =
+          static_cast<std::uint32_t>(set_.blocks.size() + use.order);
     compileReduces(issue.reduces);
     compileGathers(issue.gathers);
     for (CompiledTask &task : out_.tasks)
@@ -60,7 +63,7 @@ private:
   }
 
   void noteRun(const Task &task, std::uint32_t index, CompiledTask &compiled) {
-    compiled.block = static_cast<std::uint32_t>(task.block.index());
+    compiled.form = static_cast<std::uint32_t>(task.block.index());
     out_.lastRun = index;
     if (task.pass != PassKind::Update)
       ++out_.pipelineRuns;
@@ -304,8 +307,12 @@ CompiledProgram compileProgram(const program::ProgramSet &set,
   out.source = &set;
   out.order = &order;
   for (program::BlockId id : set.blocks.ids())
-    out.blocks.push_back(
+    out.forms.push_back(
         compileBlock(set.blocks[id], costs.instructions[id.index()]));
+  for (const BlockOrder &chosen : order.orders) {
+    out.forms.push_back(out.forms[chosen.block.index()]);
+    reorder(out.forms.back(), chosen.instructions);
+  }
   for (RankClassId id : set.classes.ids())
     out.classes.push_back(ClassCompiler(set, costs, order.overlap, id)
                               .compile(order.classes[id]));

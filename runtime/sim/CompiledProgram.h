@@ -27,7 +27,7 @@ struct CompiledTask {
   program::TaskKind kind = program::TaskKind::Run;
   program::Stream stream = program::Stream::Compute;
   program::PassKind pass = program::PassKind::Forward;
-  std::uint32_t block = kNone; ///< Run
+  std::uint32_t form = kNone;  ///< Run
   std::uint32_t match = kNone; ///< Send, Recv: transfer; Collective: group
   std::int32_t waiting = 0;    ///< things awaited in every step
   std::int32_t later = 0;      ///< and besides in every step but the first
@@ -79,7 +79,7 @@ struct Group {
 struct CompiledProgram {
   const program::ProgramSet *source = nullptr;
   const IssueOrder *order = nullptr;
-  std::vector<CompiledBlock> blocks;
+  std::vector<CompiledBlock> forms; ///< by timeline::FormId
   std::vector<CompiledClass> classes;
   std::vector<Transfer> transfers;
   std::vector<Group> groups;

@@ -16,9 +16,9 @@ EngineState::EngineState(const CompiledProgram &program, std::int64_t units,
       replay_(units, options.contention), classes_(program.classes.size()),
       owners_(program.classes.size() * kStreamCount),
       dirty_(owners_.size() / 64 + 1, ~0ull), round_(dirty_.size()),
-      isolatedKnown_(program.blocks.size()) {
+      isolatedKnown_(program.forms.size()) {
   timeline_.classes.resize(program.classes.size());
-  timeline_.isolated.resize(program.blocks.size());
+  timeline_.isolated.resize(program.forms.size());
   auto steps = static_cast<std::size_t>(options.steps);
   timeline_.steps.resize(steps);
   steps_.resize(steps);
@@ -40,7 +40,7 @@ void EngineState::reserve() {
     for (const CompiledTask &task : program_.classes[c].tasks)
       if (task.kind == program::TaskKind::Run) {
         ++runs;
-        instructions += program_.blocks[task.block].count;
+        instructions += program_.forms[task.form].count;
       }
     timelineOf(c).runs.reserve(runs * steps);
     classes_[c].materialisedAt.reserve(runs * steps);

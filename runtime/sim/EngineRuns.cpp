@@ -58,15 +58,16 @@ void EngineState::startRun(std::uint32_t rankClass, Cursor head) {
 
   timeline::Run run;
   run.task = program::TaskId(state.task);
-  std::uint32_t block = compiled.tasks[state.task].block;
-  run.block = program::BlockId(block);
+  const std::uint32_t form = compiled.tasks[state.task].form;
+  run.block = compiled.source->tasks[run.task].block;
+  run.form = timeline::FormId(form);
   run.step = head.step;
   run.begin = Duration(now_);
   timelineOf(rankClass).runs.push_back(run);
   state.materialisedAt.push_back(std::numeric_limits<Time>::max());
-  isolated(block);
+  isolated(form);
   if (options_.mode == Mode::Reuse && !gathersMissing(rankClass) &&
-      !touched(rankClass, program_.blocks[block]))
+      !touched(rankClass, program_.forms[form]))
     startApart(rankClass);
   else
     startMaterialised(rankClass);
@@ -75,7 +76,7 @@ void EngineState::startRun(std::uint32_t rankClass, Cursor head) {
 void EngineState::startApart(std::uint32_t rankClass) {
   ClassState &state = classes_[rankClass];
   const CompiledTask &task = program_.classes[rankClass].tasks[state.task];
-  const timeline::IsolatedRun &apart = isolated(task.block);
+  const timeline::IsolatedRun &apart = isolated(task.form);
   state.materialised = false;
   Slot slot = rankClass * kStreamCount;
   machine_.startTimed(slot, now_ + apart.duration.value);
@@ -99,7 +100,7 @@ void EngineState::startMaterialised(std::uint32_t rankClass) {
   ClassState &state = classes_[rankClass];
   const CompiledClass &compiled = program_.classes[rankClass];
   const CompiledTask &task = compiled.tasks[state.task];
-  const CompiledBlock &block = program_.blocks[task.block];
+  const CompiledBlock &block = program_.forms[task.form];
   state.materialised = true;
   state.run.reset(block);
   if (task.hooks != kNone && state.step > 0) {
@@ -146,7 +147,7 @@ void EngineState::makeWay(const Member &member, int stream,
     return;
   std::uint32_t task = state.task;
   const CompiledBlock &block =
-      program_.blocks[program_.classes[member.rankClass].tasks[task].block];
+      program_.forms[program_.classes[member.rankClass].tasks[task].form];
   bool touches = stream >= 0 && (block.streams >> stream & 1);
   if (options_.contention == Contention::On && cost.duration > cost.latency)
     touches |= (slowsKernels(cost) && block.kernels) ||
@@ -158,7 +159,7 @@ void EngineState::makeWay(const Member &member, int stream,
 void EngineState::materialise(std::uint32_t rankClass) {
   ClassState &state = classes_[rankClass];
   const CompiledTask &task = program_.classes[rankClass].tasks[state.task];
-  replay_.runTo(program_.blocks[task.block], now_ - state.begin);
+  replay_.runTo(program_.forms[task.form], now_ - state.begin);
   std::swap(state.run, replay_.run());
   state.run.shift(Duration(state.begin));
   state.run.clearEnded();
@@ -202,7 +203,7 @@ void EngineState::runEnded(std::uint32_t rankClass) {
   if (task.hooks != kNone) {
     const TaskHooks &hooks = compiled.hooks[task.hooks];
     for (const Hook &hook : hooks.pieces)
-      if (hook.instruction >= program_.blocks[task.block].count)
+      if (hook.instruction >= program_.forms[task.form].count)
         pieceReady(rankClass, step, hook.bucket);
     StepState &now = stateOf(step, rankClass);
     for (std::uint32_t gather : hooks.gathers)
@@ -244,7 +245,7 @@ void EngineState::recordRun(std::uint32_t rankClass) {
           last = {before.gatherEnd[use.bucket], use.bucket};
       return last;
     };
-  for (Wait wait : waitsOfRun(program_.blocks[task.block], times,
+  for (Wait wait : waitsOfRun(program_.forms[task.form], times,
                               {state.begin, now_}, gatherEnd)) {
     wait.step = state.step;
     wait.task = program::TaskId(state.task);
@@ -252,15 +253,15 @@ void EngineState::recordRun(std::uint32_t rankClass) {
   }
 }
 
-const timeline::IsolatedRun &EngineState::isolated(std::uint32_t block) {
-  timeline::IsolatedRun &apart = timeline_.isolated[program::BlockId(block)];
-  if (isolatedKnown_[block])
+const timeline::IsolatedRun &EngineState::isolated(std::uint32_t form) {
+  timeline::IsolatedRun &apart = timeline_.isolated[timeline::FormId(form)];
+  if (isolatedKnown_[form])
     return apart;
-  isolatedKnown_[block] = 1;
-  replay_.runTo(program_.blocks[block], kEndOfTime);
+  isolatedKnown_[form] = 1;
+  replay_.runTo(program_.forms[form], kEndOfTime);
   apart.duration = Duration(replay_.now());
   apart.instructions = replay_.run().times();
-  apart.waits = waitsOfRun(program_.blocks[block], apart.instructions,
+  apart.waits = waitsOfRun(program_.forms[form], apart.instructions,
                            {0, replay_.now()}, {});
   return apart;
 }

@@ -115,7 +115,7 @@ private:
   void drain(std::uint32_t rankClass);
   void runEnded(std::uint32_t rankClass);
   void recordRun(std::uint32_t rankClass);
-  const timeline::IsolatedRun &isolated(std::uint32_t block);
+  const timeline::IsolatedRun &isolated(std::uint32_t form);
   BlockRun::Place placeOf(std::uint32_t rankClass);
 
   // Tasks, buckets and what waits for them (EngineCommunication.cpp).

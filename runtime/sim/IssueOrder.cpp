@@ -1,5 +1,6 @@
 #include "runtime/sim/IssueOrder.h"
 
+#include "runtime/program/Liveness.h"
 #include "runtime/sched/Algorithms.h"
 #include "runtime/timeline/Queries.h"
 
@@ -317,6 +318,36 @@ void verifyBuckets(const std::vector<Bucket> &buckets, const Pieces &pieces,
           fmt::format("I1 {} piece {}: is in no bucket", where, id.index()));
 }
 
+/// Each instruction once, after what it depends on.
+bool isOrderOf(const std::vector<std::uint32_t> &order,
+               const program::Block &block) {
+  const std::size_t count = block.instructions.size();
+  std::vector<char> done(count);
+  for (std::uint32_t i : order) {
+    if (i >= count || done[i])
+      return false;
+    for (std::uint32_t dep : block.instructions[i].deps)
+      if (!done[dep])
+        return false;
+    done[i] = 1;
+  }
+  return order.size() == count;
+}
+
+void verifyForms(const IssueOrder &order, const program::ProgramSet &set,
+                 RankClassId id, std::vector<std::string> &broken) {
+  const RankProgram &rankClass = set.classes[id];
+  for (const FormUse &use : order.classes[id].forms)
+    if (!rankClass.tasks.contains(use.task) ||
+        use.order >= order.orders.size() ||
+        rankClass.tasks[use.task].kind != program::TaskKind::Run ||
+        rankClass.tasks[use.task].block != order.orders[use.order].block)
+      broken.push_back(
+          fmt::format("I5 class `{}`: task {} is no run of the block of order "
+                      "{}",
+                      rankClass.name, use.task.index(), use.order));
+}
+
 } // namespace
 
 std::vector<std::string> verify(const IssueOrder &order,
@@ -324,7 +355,19 @@ std::vector<std::string> verify(const IssueOrder &order,
   std::vector<std::string> broken;
   if (order.classes.size() != set.classes.size())
     return {"I1: another number of classes than the program"};
+  for (std::size_t i = 0; i < order.orders.size(); ++i) {
+    const BlockOrder &one = order.orders[i];
+    if (!set.blocks.contains(one.block) ||
+        !isOrderOf(one.instructions, set.blocks[one.block]))
+      broken.push_back(fmt::format("I4 order {}: is none of its block", i));
+    else if (const program::Block &block = set.blocks[one.block];
+             program::peakOf(block, one.instructions) >
+             program::peakOf(block, program::orderAsItStands(block)))
+      broken.push_back(fmt::format(
+          "I6 order {}: holds more than its block as it stands", i));
+  }
   for (RankClassId id : set.classes.ids()) {
+    verifyForms(order, set, id, broken);
     const RankProgram &rankClass = set.classes[id];
     std::string name = fmt::format("class `{}`", rankClass.name);
     verifyBuckets(order.classes[id].reduces, rankClass.reduces,

@@ -13,11 +13,27 @@ enum class Overlap : std::uint8_t {
   Allowed, ///< each bucket goes as soon as it is ready
 };
 
+/// Another order of a block: all of its instructions, dependences first. What
+/// shares a stream starts in this order.
+struct BlockOrder {
+  program::BlockId block;
+  std::vector<std::uint32_t> instructions;
+  bool operator==(const BlockOrder &) const = default;
+};
+
+/// A run that follows IssueOrder::orders[order], not its block as it stands.
+struct FormUse {
+  program::TaskId task;
+  std::uint32_t order = 0;
+};
+
 struct ClassIssue {
   std::vector<timeline::Bucket> reduces, gathers;
+  std::vector<FormUse> forms; ///< by task
 };
 struct IssueOrder {
   Overlap overlap = Overlap::Allowed;
+  std::vector<BlockOrder> orders;
   Table<program::RankClassId, ClassIssue> classes;
 };
 
@@ -50,7 +66,10 @@ IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
                        const timeline::Timeline &seen);
 
 /// Rules I1…: every piece is in one bucket, pieces of a bucket may merge,
-/// chains follow their first bucket. Empty when sound.
+/// chains follow their first bucket (I1 to I3); an order has each instruction
+/// of its block once, after what it depends on (I4), is used by runs of that
+/// block (I5) and holds no more memory than the block as it stands (I6). Empty
+/// when sound.
 std::vector<std::string> verify(const IssueOrder &order,
                                 const program::ProgramSet &set);
 

@@ -32,7 +32,7 @@ void forEachInstruction(const Timeline &timeline,
 } // namespace
 
 RunInstructions instructionsOf(const Timeline &timeline, const Run &run) {
-  const IsolatedRun &apart = timeline.isolated[run.block];
+  const IsolatedRun &apart = timeline.isolated[run.form];
   if (run.isReused())
     return {run.begin, apart.instructions};
   std::span<const InstructionTimes> all = timeline.instructions;
@@ -57,7 +57,7 @@ std::vector<Wait> waitsIn(const Timeline &timeline, RankClassId rankClass,
       add(*next);
     if (!run.isReused() || run.end <= window.begin || run.begin >= window.end)
       continue;
-    for (Wait wait : timeline.isolated[run.block].waits) {
+    for (Wait wait : timeline.isolated[run.form].waits) {
       wait.rankClass = rankClass;
       wait.step = run.step;
       wait.task = run.task;

@@ -63,7 +63,11 @@ struct Wait {
   Duration length() const { return end - begin; }
 };
 
-/// One run of a block with nothing outside: times relative to its begin.
+/// A block in one order of its instructions: first every block of the program
+/// as it stands, by its id, then the orders that the schedule chose.
+using FormId = Id<struct FormTag>;
+
+/// One run of a form with nothing outside: times relative to its begin.
 struct IsolatedRun {
   Duration duration;
   std::vector<InstructionTimes> instructions; ///< by index in the block
@@ -76,6 +80,7 @@ struct Run {
 
   TaskId task;
   BlockId block;
+  FormId form; ///< of that block
   std::int32_t step = 0;
   Duration begin, end;
   /// First of this run in Timeline::instructions; kReused: see `isolated`.
@@ -132,7 +137,7 @@ struct StepTimes {
 
 struct Timeline {
   Table<RankClassId, ClassTimeline> classes;
-  Table<BlockId, IsolatedRun> isolated;
+  Table<FormId, IsolatedRun> isolated;
   std::vector<InstructionTimes> instructions; ///< of runs that are not reused
   std::vector<StepTimes> steps;
   Duration stepTime; ///< METRICS M1

@@ -24,8 +24,9 @@ public:
 
   std::string print() {
     append("timeline step={}ps\n", timeline_.stepTime.value);
-    for (program::BlockId id : timeline_.isolated.ids())
-      printBlock(id);
+    for (FormId id : timeline_.isolated.ids())
+      if (std::optional<program::BlockId> block = blockOf(id))
+        printForm(id, *block);
     for (RankClassId id : timeline_.classes.ids())
       printClass(id);
     return std::move(out_);
@@ -38,11 +39,25 @@ private:
                    std::forward<Args>(args)...);
   }
 
-  void printBlock(program::BlockId id) {
+  /// The first forms are the blocks; of the others, runs tell.
+  std::optional<program::BlockId> blockOf(FormId form) const {
+    if (form.index() < set_.blocks.size())
+      return program::BlockId(form.index());
+    for (const ClassTimeline &of : timeline_.classes)
+      for (const Run &run : of.runs)
+        if (run.form == form)
+          return run.block;
+    return std::nullopt;
+  }
+
+  void printForm(FormId id, program::BlockId block) {
     const IsolatedRun &apart = timeline_.isolated[id];
-    append("block {} \"{}\" alone={}ps\n", id.index(), set_.blocks[id].name,
+    append("block {} \"{}\" alone={}ps", block.index(), set_.blocks[block].name,
            apart.duration.value);
-    printInstructions(id, apart.instructions);
+    if (id.index() >= set_.blocks.size())
+      append(" order={}", id.index() - set_.blocks.size());
+    append("\n");
+    printInstructions(block, apart.instructions);
   }
 
   void printInstructions(program::BlockId id,

@@ -47,7 +47,7 @@ TEST_CASE("m4: slower neighbours are charged to communication underneath") {
   Toy toy = layerToy(Recomputed::No);
   timeline::Run &run = toy.timeline.classes[program::RankClassId(0)].runs[2];
   REQUIRE(run.step == 1);
-  toy.timeline.instructions = toy.timeline.isolated[run.block].instructions;
+  toy.timeline.instructions = toy.timeline.isolated[run.form].instructions;
   for (timeline::InstructionTimes &times : toy.timeline.instructions) {
     times.begin += run.begin;
     times.end += run.begin;
@@ -56,7 +56,7 @@ TEST_CASE("m4: slower neighbours are charged to communication underneath") {
   toy.timeline.instructions[2].end += Duration(5);
   toy.timeline.instructions[2].slowed = Duration(5);
   run.first = 0;
-  timeline::Wait wait = toy.timeline.isolated[run.block].waits[0];
+  timeline::Wait wait = toy.timeline.isolated[run.form].waits[0];
   wait.begin = wait.splitAt = wait.begin + run.begin + Duration(5);
   wait.end += run.begin;
   wait.task = run.task;

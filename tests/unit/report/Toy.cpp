@@ -182,9 +182,10 @@ void Toy::run(RankClassId id, TaskId task, std::int32_t step, Duration idle,
   timeline::Run run;
   run.task = task;
   run.block = programs.classes[id].tasks[task].block;
+  run.form = timeline::FormId(run.block.index());
   run.step = step;
   run.begin = from + idle;
-  run.end = run.begin + timeline.isolated[run.block].duration;
+  run.end = run.begin + timeline.isolated[run.form].duration;
   times.runs.push_back(run);
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("a kernel beside a collective goes at the units left") {
   Timeline timeline = rank.simulate(sim::Mode::Reuse);
   // 300 ps at 99/132, then 775 ps alone.
   const InstructionTimes &kernel =
-      timeline.isolated[BlockId(0)].instructions[0];
+      timeline.isolated[FormId(0)].instructions[0];
   CHECK(kernel.end == Duration(1075));
   CHECK(kernel.slowed == Duration(75));
   CHECK(timeline.stepTime == Duration(1075));
@@ -100,7 +100,7 @@ TEST_CASE("a kernel beside a collective gets the memory bandwidth left") {
   rank.run(block, PassKind::Forward);
   Timeline timeline = rank.simulate(sim::Mode::Reuse);
   // 300 ps at a quarter of the bandwidth, where it asks for a half.
-  CHECK(timeline.isolated[BlockId(0)].instructions[0].end == Duration(1150));
+  CHECK(timeline.isolated[FormId(0)].instructions[0].end == Duration(1150));
 }
 
 TEST_CASE("messages on one link share it by what they ask for") {
@@ -110,7 +110,7 @@ TEST_CASE("messages on one link share it by what they ask for") {
   rank.message(block, Stream::Gradients, messageCost(300, 0, kWhole));
   rank.run(block, PassKind::Forward);
   Timeline timeline = rank.simulate(sim::Mode::Reuse);
-  auto &times = timeline.isolated[BlockId(0)].instructions;
+  auto &times = timeline.isolated[FormId(0)].instructions;
   CHECK(times[0].end == Duration(200));
   CHECK(times[1].end == Duration(400));
 }
@@ -124,7 +124,7 @@ TEST_CASE("shares that fit together cost nothing, others as much as is over") {
     rank.message(block, Stream::Gradients, messageCost(120, 0, share));
     rank.run(block, PassKind::Forward);
     Timeline timeline = rank.simulate(sim::Mode::Reuse);
-    CHECK(timeline.isolated[BlockId(0)].duration == Duration(end));
+    CHECK(timeline.isolated[FormId(0)].duration == Duration(end));
   }
 }
 

@@ -3,10 +3,13 @@
 #include "runtime/timeline/Queries.h"
 #include "tests/unit/sim/RandomPrograms.h"
 
+#include <algorithm>
+#include <random>
 #include <tuple>
 
 using namespace planc;
 using namespace planc::test;
+using namespace planc::program;
 using namespace planc::timeline;
 
 namespace {
@@ -80,6 +83,58 @@ std::vector<sim::IssueOrder> ordersOf(const ProgramSet &set) {
           sim::frameworkIssue(set, one), sim::frameworkIssue(set, size)};
 }
 
+/// Instructions of a block as they become free, by lot.
+std::vector<std::uint32_t> anyOrder(const Block &block, std::mt19937 &lot) {
+  std::vector<std::uint32_t> order;
+  std::vector<char> done(block.instructions.size());
+  while (order.size() < done.size()) {
+    std::vector<std::uint32_t> ready;
+    for (std::uint32_t i = 0; i < done.size(); ++i) {
+      const std::vector<std::uint32_t> &deps = block.instructions[i].deps;
+      if (!done[i] && std::all_of(deps.begin(), deps.end(),
+                                  [&](std::uint32_t dep) { return done[dep]; }))
+        ready.push_back(i);
+    }
+    order.push_back(ready[lot() % ready.size()]);
+    done[order.back()] = 1;
+  }
+  return order;
+}
+
+/// The same, about half of the runs in another order of their block.
+sim::IssueOrder reordered(sim::IssueOrder order, const ProgramSet &set,
+                          std::uint32_t seed) {
+  std::mt19937 lot(seed);
+  for (BlockId block : set.blocks.ids())
+    order.orders.push_back({block, anyOrder(set.blocks[block], lot)});
+  for (RankClassId id : set.classes.ids())
+    for (TaskId task : set.classes[id].tasks.ids())
+      if (set.classes[id].tasks[task].kind == TaskKind::Run && lot() % 2 == 0)
+        order.classes[id].forms.push_back(
+            {task, set.classes[id].tasks[task].block.index()});
+  return order;
+}
+
+/// What happened on the streams of a form is what its order says.
+void requireOrder(const Timeline &timeline, const sim::IssueOrder &order,
+                  const ProgramSet &set) {
+  for (const ClassTimeline &one : timeline.classes)
+    for (const Run &run : one.runs) {
+      if (run.form.index() < set.blocks.size())
+        continue;
+      const sim::BlockOrder &form =
+          order.orders[run.form.index() - set.blocks.size()];
+      RunInstructions inside = instructionsOf(timeline, run);
+      Duration last[kStreamCount] = {};
+      for (std::uint32_t i : form.instructions) {
+        auto stream = static_cast<std::size_t>(
+            set.blocks[run.block].instructions[i].stream);
+        REQUIRE(inside.origin + inside.times[i].begin >= last[stream]);
+        last[stream] = inside.origin + inside.times[i].end;
+      }
+    }
+}
+
 } // namespace
 
 TEST_CASE("reusing runs gives what simulating every instruction gives") {
@@ -88,7 +143,9 @@ TEST_CASE("reusing runs gives what simulating every instruction gives") {
     RandomProgram program = RandomPrograms(seed, {}).make();
     CAPTURE(seed);
     REQUIRE(program::verify(program.set) == std::vector<std::string>{});
-    for (const sim::IssueOrder &order : ordersOf(program.set)) {
+    std::vector<sim::IssueOrder> orders = ordersOf(program.set);
+    orders.push_back(reordered(orders[1], program.set, seed));
+    for (const sim::IssueOrder &order : orders) {
       REQUIRE(sim::verify(order, program.set) == std::vector<std::string>{});
       for (Contention contention : {Contention::Off, Contention::On}) {
         Timeline fast = simulate(program, order, contention, Mode::Reuse);
@@ -98,6 +155,7 @@ TEST_CASE("reusing runs gives what simulating every instruction gives") {
         REQUIRE(timeline::verify(fast, program.set) ==
                 std::vector<std::string>{});
         requireEqual(fast, flat);
+        requireOrder(flat, order, program.set);
         REQUIRE(reusedRuns(flat) == 0);
         reused += reusedRuns(fast);
         for (const ClassTimeline &one : fast.classes)

@@ -60,6 +60,7 @@ struct Story {
     Run run;
     run.task = TaskId(0);
     run.block = BlockId(0);
+    run.form = FormId(0);
     run.end = Duration(30);
     Communication send{CommunicationSource::Send,
                        Stream::Send,
@@ -134,7 +135,7 @@ TEST_CASE("T3 a task begins when its dependences have ended") {
 
 TEST_CASE("T4 an instruction begins when its dependences have ended") {
   Story story;
-  story.timeline.isolated[BlockId(0)].instructions[1].begin = Duration(15);
+  story.timeline.isolated[FormId(0)].instructions[1].begin = Duration(15);
   CHECK(story.breaks("T4"));
 }
 
@@ -143,7 +144,7 @@ TEST_CASE("T5 waits and kernels fill the compute stream") {
   story.of(1).waits[0].end = Duration(34);
   CHECK(story.breaks("T5"));
   story = Story();
-  story.timeline.isolated[BlockId(0)].waits.clear();
+  story.timeline.isolated[FormId(0)].waits.clear();
   CHECK(story.breaks("T5"));
 }
 
