@@ -42,6 +42,14 @@ public:
   }
 
 private:
+  /// LinkCost::of, which fits by rule O3.
+  static std::int64_t lengthOf(const LinkCost &cost, Bytes bytes) {
+    constexpr Int128 kUp = (Int128(1) << 30) - 1;
+    return cost.latency.value +
+           static_cast<std::int64_t>(
+               (Int128(bytes.value) * cost.psPerGibibyte + kUp) >> 30);
+  }
+
   /// The last bucket of the first j pieces.
   void last(std::size_t j, std::int64_t limit) {
     std::int64_t best = kFar, ready = 0, tail = 0;
@@ -52,7 +60,7 @@ private:
       bytes += bytes_[i];
       ready = std::max(ready, pieces_[i].ready);
       tail = std::max(tail, pieces_[i].tail);
-      std::int64_t length = cost->of(bytes).value;
+      std::int64_t length = lengthOf(*cost, bytes);
       // A longer bucket ends no earlier than this.
       if (ready + length >= best || ready + length + tail > limit)
         break;
@@ -61,6 +69,9 @@ private:
         continue;
       best = end;
       from_[j] = i;
+      // The link was free: a longer bucket begins no earlier.
+      if (finish_[i] <= ready)
+        break;
     }
     finish_[j] = best;
   }
@@ -168,11 +179,14 @@ bucketsForLink(const OverlapProblem &problem, std::vector<LinkPiece> pieces,
   sortByReady(pieces);
   if (equalTailsAndGroups(problem, pieces))
     return simple(problem, pieces);
-  std::size_t rounds = pieces.size() <= 64 ? 64 : 1;
+  bool many = pieces.size() > 64;
+  std::size_t rounds = many ? 1 : 64;
   std::vector<LinkPiece> service = pieces;
   OrderedBuckets best = bucketsInOrder(problem, pieces, rounds);
   if (order == LinkOrder::Free)
     for (Count count : {Count::Bytes, Count::LatencyToo}) {
+      if (many && count == Count::LatencyToo)
+        break;
       std::vector<LinkPiece> other = byTail(problem, pieces, count);
       OrderedBuckets found = bucketsInOrder(problem, other, rounds);
       if (found.value >= best.value)

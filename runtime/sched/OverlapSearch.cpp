@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
 /// Orders tried by the local search: this many nodes are visited, within
 /// limits.
-constexpr std::size_t kVisits = 400'000, kFewest = 48, kMost = 4000;
-constexpr std::size_t kRounds = 6;
+constexpr std::size_t kVisits = 300'000, kFewest = 48, kMost = 4000;
+constexpr std::size_t kRounds = 6, kRoundsOfMany = 2, kMany = 2000;
 /// Late acceptance: no worse than so many changes ago.
 constexpr std::size_t kMemory = 20;
 /// Changes without a new best before another part of the space is tried.
@@ -85,6 +85,9 @@ private:
   /// With its buckets, and with new ones for its times.
   bool consider(OverlapOrder order);
   bool optimal() const { return bestValue_ <= bound_; }
+  bool isLarge() const {
+    return network_.tasks() + problem_.pieces.size() >= kMany;
+  }
 
   // --- Rounds ---------------------------------------------------------------
   Parts rebucket(const OverlapOrder &order);
@@ -221,13 +224,14 @@ bool OverlapSearch::redispatch(Behind behind, TaskRule rule) {
 }
 
 /// What the last task of the longest block waits for goes before the others of
-/// its end, for ends of all powers of two.
+/// its end, for ends of lengths that grow by a factor.
 bool OverlapSearch::hoist() {
   if (!decisions_.moveTasks)
     return false;
   bool better = false;
+  std::size_t factor = isLarge() ? 4 : 2;
   for (std::size_t count = 2; count <= network_.tasks() && !optimal();
-       count *= 2) {
+       count *= factor) {
     OverlapOrder order = best_;
     if (!network_.run(order))
       return better;
@@ -239,7 +243,8 @@ bool OverlapSearch::hoist() {
 }
 
 void OverlapSearch::improve() {
-  for (std::size_t round = 0; round < kRounds && !optimal(); ++round) {
+  std::size_t rounds = isLarge() ? kRoundsOfMany : kRounds;
+  for (std::size_t round = 0; round < rounds && !optimal(); ++round) {
     bool better = consider(best_);
     better |= redispatch(Behind::Order, TaskRule::ByPriority);
     better |= redispatch(Behind::Link, TaskRule::ByPriority);
