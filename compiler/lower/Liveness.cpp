@@ -29,21 +29,33 @@ Bytes peakTransient(const LivenessRequest &request,
     for (ShardedValueId result : steps[i].step->results)
       lastRead[result.index()] = std::max(lastRead[result.index()], i);
   }
-  // A view is its operand, which lives as long.
+  // A view is its operand, which lives as long. So is a sum that products add
+  // into the first of, whose others are never there by themselves; where the
+  // sum has its place anyway, as a weight gradient has, the first is not
+  // either.
   const graph::Body &source = request.graph->graph->bodies[request.body];
-  auto isView = [&](const shard::Step &step) {
+  auto opOf = [&](const shard::Step &step) -> const ops::Op & {
     bool forward = step.phase == program::Phase::Forward;
-    return step.kind == shard::StepKind::Compute &&
-           classOf((forward ? source.forward.forward : source.backward)[step.op]
-                       .kind) == ops::OpClass::View;
+    return (forward ? source.forward.forward : source.backward)[step.op];
   };
-  for (std::size_t i = steps.size(); i-- > 0;)
-    if (isView(*steps[i].step))
-      for (ShardedValueId result : steps[i].step->results) {
-        ignored.insert(result);
-        std::size_t &last = lastRead[steps[i].step->operands[0].index()];
-        last = std::max(last, lastRead[result.index()]);
-      }
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    const shard::Step &step = *steps[i].step;
+    if (step.kind != shard::StepKind::Compute)
+      continue;
+    const bool isSum = opOf(step).attributes.accumulated;
+    if (!isSum && classOf(opOf(step).kind) != ops::OpClass::View)
+      continue;
+    if (isSum) {
+      if (ignored.count(step.results[0]) != 0)
+        ignored.insert(step.operands[0]);
+      ignored.insert(step.operands.begin() + 1, step.operands.end());
+    }
+    for (ShardedValueId result : step.results) {
+      ignored.insert(result);
+      std::size_t &last = lastRead[step.operands[0].index()];
+      last = std::max(last, lastRead[result.index()]);
+    }
+  }
   // What travels around a ring: the block at work and the one that arrives.
   std::map<ShardedValueId, std::int64_t> rings;
   for (const PlannedStep &planned : steps) {
