@@ -1,5 +1,6 @@
 #include "compiler/driver/MakeReport.h"
 
+#include "compiler/driver/Refine.h"
 #include "compiler/schedules/Schedules.h"
 
 #include <fmt/format.h>
@@ -16,6 +17,25 @@ std::string scheduleName(const sema::Pipeline &pipeline) {
   bool isChosen = chunks == schedules::ChunksPerRank::AsAsked ||
                   chunks == schedules::ChunksPerRank::Waves;
   return isChosen ? fmt::format("{} × {}", name, pipeline.virtualStages) : name;
+}
+
+/// What is made again, stages in a row that do the same on one line.
+std::vector<std::string> recomputeOf(const Compilation &c) {
+  const std::vector<std::string> texts = recomputeByStage(c.bodies, *c.stages);
+  std::vector<std::string> lines;
+  for (std::size_t first = 0; first < texts.size();) {
+    std::size_t end = first + 1;
+    while (end < texts.size() && texts[end] == texts[first])
+      ++end;
+    std::string stages;
+    if (texts.size() > 1)
+      stages = end - first == 1
+                   ? fmt::format("stage {}: ", first)
+                   : fmt::format("stages {} to {}: ", first, end - 1);
+    lines.push_back(stages + texts[first]);
+    first = end;
+  }
+  return lines;
 }
 
 report::Planned plannedOf(const Compilation &c) {
@@ -39,6 +59,7 @@ report::Planned plannedOf(const Compilation &c) {
   planned.microBatches = plan.batch.microBatches;
   planned.parameters = ops::parameterCount(module.model);
   planned.activeParameters = ops::activeParameterCount(module.model);
+  planned.recompute = recomputeOf(c);
   return planned;
 }
 

@@ -312,28 +312,34 @@ std::optional<std::int64_t> recomputeSaves(const RefineRequest &request) {
   return most;
 }
 
-std::string recomputeText(const lower::LoweredModel &bodies,
-                          const pipeline::StageGraph &stages) {
-  std::string out;
+std::vector<std::string> recomputeByStage(const lower::LoweredModel &bodies,
+                                          const pipeline::StageGraph &stages) {
+  std::vector<std::string> out;
   if (bodies.choices.size() < 2)
     return out;
   for (std::int64_t stage = 0; stage < stages.stages; ++stage) {
-    out += fmt::format("recompute on stage {}:", stage);
-    std::string_view separator = " ";
     std::map<std::size_t, std::int64_t> counts;
     for (std::size_t c : chunksOf(stages, stage))
       for (std::size_t u = stages.chunks[c].begin; u < stages.chunks[c].end;
            ++u)
         if (stages.units[u].isLayer)
           ++counts[bodies.choiceOf[u]];
-    for (const auto &[choice, count] : counts) {
-      out += fmt::format("{}{} for {} layer{}", separator,
-                         toText(bodies.choices[choice]), count,
-                         count == 1 ? "" : "s");
-      separator = "; ";
-    }
-    out += '\n';
+    std::string text;
+    for (const auto &[choice, count] : counts)
+      text += fmt::format("{}{} for {} layer{}", text.empty() ? "" : "; ",
+                          toText(bodies.choices[choice]), count,
+                          count == 1 ? "" : "s");
+    out.push_back(std::move(text));
   }
+  return out;
+}
+
+std::string recomputeText(const lower::LoweredModel &bodies,
+                          const pipeline::StageGraph &stages) {
+  std::string out;
+  const std::vector<std::string> texts = recomputeByStage(bodies, stages);
+  for (std::size_t stage = 0; stage < texts.size(); ++stage)
+    out += fmt::format("recompute on stage {}: {}\n", stage, texts[stage]);
   return out;
 }
 

@@ -27,7 +27,12 @@ Refined refine(const RefineRequest &request);
 /// of what it keeps without; nothing where the plan names nothing of a layer.
 std::optional<std::int64_t> recomputeSaves(const RefineRequest &request);
 
-/// Units by stage and what they make again, where units differ; else empty.
+/// By stage: what its layers make again and how many, where layers differ or
+/// planc chose (`all for 2 layers; none for 6 layers`); else empty.
+std::vector<std::string> recomputeByStage(const lower::LoweredModel &bodies,
+                                          const pipeline::StageGraph &stages);
+
+/// The same, a line a stage.
 std::string recomputeText(const lower::LoweredModel &bodies,
                           const pipeline::StageGraph &stages);
 

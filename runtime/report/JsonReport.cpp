@@ -30,6 +30,12 @@ public:
     json_.attribute(llvm::StringRef(key),
                     llvm::json::fixUTF8(llvm::StringRef(value)));
   }
+  void texts(std::string_view key, const std::vector<std::string> &values) {
+    json_.attributeArray(llvm::StringRef(key), [&] {
+      for (const std::string &value : values)
+        json_.value(llvm::json::fixUTF8(llvm::StringRef(value)));
+    });
+  }
   void boolean(std::string_view key, bool value) {
     json_.attribute(llvm::StringRef(key), value);
   }
@@ -72,6 +78,7 @@ void writeHead(Json &json, const Report &report) {
     json.integer("size", axis.size);
   });
   json.text("schedule", planned.schedule);
+  json.texts("recompute", planned.recompute);
   json.integer("sequences", planned.sequences);
   json.integer("sequence_length", planned.sequenceLength);
   json.integer("micro_batches", planned.microBatches);

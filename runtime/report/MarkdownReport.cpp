@@ -49,6 +49,13 @@ std::string headOf(const Report &report) {
       planned.schedule.empty() ? "" : "; " + cell(planned.schedule));
 }
 
+std::string recomputeOf(const Planned &planned) {
+  std::string out;
+  for (const std::string &line : planned.recompute)
+    out += fmt::format("- recompute {}\n", cell(line));
+  return out.empty() ? out : out + "\n";
+}
+
 std::string numbersOf(const Report &report) {
   const NamedPeak peak = report.printedPeak.value_or(report.peak);
   const MemoryReport &memory = report.memory;
@@ -140,8 +147,9 @@ std::string expectationsOf(const Report &report) {
 } // namespace
 
 std::string toMarkdown(const Report &report) {
-  return headOf(report) + numbersOf(report) + expectationsOf(report) +
-         waterfallOf(report) + linesOf(report) + stagesOf(report);
+  return headOf(report) + recomputeOf(report.planned) + numbersOf(report) +
+         expectationsOf(report) + waterfallOf(report) + linesOf(report) +
+         stagesOf(report);
 }
 
 } // namespace planc::report

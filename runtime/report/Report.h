@@ -89,7 +89,8 @@ struct Planned {
   std::int64_t leftOver = 0;
   std::int64_t sequences = 0, sequenceLength = 0, microBatches = 1;
   std::int64_t parameters = 0, activeParameters = 0;
-  /// What each stage makes again, where layers differ: a line a stage.
+  /// What stages make again, where layers differ or planc chose: a line for
+  /// stages in a row that do the same.
   std::vector<std::string> recompute;
 
   std::int64_t tokens() const { return sequences * sequenceLength; }

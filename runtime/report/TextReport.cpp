@@ -126,6 +126,29 @@ void writeParts(Page &page, const std::vector<std::string> &parts) {
   }
 }
 
+/// Lines that the value's column has room for, broken at spaces; later ones
+/// stand a little to the right.
+std::vector<std::string> wrapped(const std::string &text) {
+  constexpr std::size_t kWidth = kColumns - kValueColumn;
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    at = end + 1;
+    if (line.empty())
+      line = word;
+    else if (columnsOf(line) + 1 + columnsOf(word) <= kWidth)
+      line += " " + word;
+    else {
+      lines.push_back(line);
+      line = "  " + word;
+    }
+  }
+  lines.push_back(line);
+  return lines;
+}
+
 void writeHead(Page &page, const Planned &planned) {
   const std::string what =
       fmt::format("{} on {} × {}", oneLine(planned.model),
@@ -146,6 +169,12 @@ void writeHead(Page &page, const Planned &planned) {
   if (!planned.schedule.empty())
     parts.push_back(planned.schedule);
   writeParts(page, parts);
+  for (const std::string &line : planned.recompute) {
+    for (const std::string &part : wrapped("recompute " + oneLine(line))) {
+      page.to(kValueColumn).put(part);
+      page.endLine();
+    }
+  }
   if (planned.leftOver > 0) {
     page.to(kValueColumn)
         .put(fmt::format("{} accelerators of a group it reaches are left over",
