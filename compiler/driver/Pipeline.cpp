@@ -20,6 +20,7 @@ graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
   options.logits = plan.precision.logits;
   options.router = plan.precision.router;
   options.dispatch = plan.precision.dispatch;
+  options.saved = plan.precision.saved;
   options.attentionFormat = plan.precision.attention;
   if (plan.kernels.attention == sema::AttentionKernel::Unfused)
     options.attention = graph::GraphOptions::AttentionKernel::Unfused;

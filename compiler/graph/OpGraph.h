@@ -50,6 +50,9 @@ struct GraphOptions {
   /// If not as activations: a router's product; tokens dispatched, and the
   /// gradients of what experts return.
   std::optional<Precision> router, dispatch;
+  /// Of what is kept from the forward for elementwise operators of the
+  /// backward; none: as it is held.
+  std::optional<Precision> saved;
   /// Of attention's products; none: as its operands are held.
   std::optional<Precision> attentionFormat;
   enum class AttentionKernel {

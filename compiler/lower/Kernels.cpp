@@ -123,8 +123,9 @@ private:
     }
     kernel.work = steps_[members.back()].step->work;
     if (isElementwise(members.back())) {
-      kernel.work.bytesRead =
-          bytesOf(*request_.graph, request_.body, kernel.operands);
+      kernel.work.bytesRead = Bytes();
+      for (ShardedValueId operand : kernel.operands)
+        kernel.work.bytesRead += readBytes(operand);
       std::vector<ShardedValueId> leaving;
       for (ShardedValueId result : kernel.results)
         if (leaves(members, result))
@@ -134,6 +135,16 @@ private:
     }
     kernel.steps = std::move(members);
     return kernel;
+  }
+
+  Bytes readBytes(ShardedValueId id) const {
+    const shard::ShardedGraph &graph = *request_.graph;
+    if (!request_.narrow || request_.narrow->values.count(id) == 0)
+      return bytesOf(graph, request_.body, id);
+    const shard::ShardedValue &value = sharded_.values[id];
+    return Bytes(bytesHeld(
+        request_.narrow->format,
+        shard::heldElements(body_.forward.values[value.source], value.sizes)));
   }
 
   bool isElementwise(std::size_t index) const { return keyOf(index).first < 2; }

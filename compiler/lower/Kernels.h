@@ -3,6 +3,7 @@
 
 #include "compiler/shard/ShardedGraph.h"
 
+#include <set>
 #include <vector>
 
 namespace planc::lower {
@@ -23,6 +24,14 @@ struct Kernel {
   program::Work work;
 };
 
+/// What the backward reads of the forward in a format narrower than that which
+/// it was made in.
+struct NarrowCopies {
+  Precision format = Precision::Fp8;
+  std::vector<shard::ShardedValueId> kept;
+  std::set<shard::ShardedValueId> values; ///< these and views of them
+};
+
 struct KernelRequest {
   const shard::ShardedGraph *graph = nullptr;
   ops::BodyId body;
@@ -30,6 +39,8 @@ struct KernelRequest {
   /// Values that must reach memory besides those read by other kernels; may be
   /// null.
   const std::vector<shard::ShardedValueId> *kept = nullptr;
+  /// What elementwise kernels read narrow copies of; may be null.
+  const NarrowCopies *narrow = nullptr;
 };
 
 /// Elementwise steps that graph::buildGraph put into one kernel stay together

@@ -72,6 +72,7 @@ struct SplitRequest {
   ops::BodyId body;
   const std::vector<PlannedStep> &backward;
   const std::vector<ShardedValueId> &kept;
+  const NarrowCopies &narrow;
   Scatters scatters;
 };
 
@@ -85,22 +86,25 @@ LoweredBody::Split lowerSplit(const SplitRequest &request) {
 
   PassBuilder input(graph, body);
   input.readSlots(sharded.gradientInputs);
-  KernelRequest inputRequest{&graph, body, &steps.input, &steps.made};
+  KernelRequest inputRequest{&graph, body, &steps.input, &steps.made,
+                             &request.narrow};
   input.add(steps.input, groupKernels(inputRequest));
   split.inputGradients = gradientsOf(sharded, input);
   split.input = input.finish(sharded.gradientOutputs);
 
   // What it reads was there before it began: no slot is waited for.
   PassBuilder weight(graph, body);
-  KernelRequest weightRequest{&graph, body, &steps.weight, nullptr};
+  KernelRequest weightRequest{&graph, body, &steps.weight, nullptr,
+                              &request.narrow};
   weight.add(steps.weight, groupKernels(weightRequest));
   split.weightGradients = gradientsOf(sharded, weight);
   if (request.scatters == Scatters::ByStage)
     split.scatters = scattersAfter(sharded, weight);
   split.weight = weight.finish({});
 
-  split.retained = savedBytes(graph, body, steps.retained);
-  split.made = savedBytes(graph, body, steps.made);
+  const SavedRequest saved{graph, body, request.narrow};
+  split.retained = savedBytes(saved, steps.retained);
+  split.made = savedBytes(saved, steps.made);
   std::vector<ShardedValueId> held = request.kept;
   held.insert(held.end(), steps.made.begin(), steps.made.end());
   split.transient =
@@ -142,13 +146,6 @@ LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
   const shard::ShardedBody &sharded = graph.bodies[body];
   LoweredBody lowered;
 
-  std::vector<PlannedStep> forward = planned(sharded.forward);
-  PassBuilder forwardPass(graph, body);
-  forwardPass.readSlots(sharded.inputs);
-  KernelRequest forwardRequest{&graph, body, &forward, &sharded.saved};
-  forwardPass.add(forward, groupKernels(forwardRequest));
-  lowered.forward = forwardPass.finish(sharded.outputs);
-
   Rerun rerun = planRerun(graph, body, recompute);
   std::vector<PlannedStep> backward;
   for (std::uint32_t index : rerun.steps)
@@ -157,18 +154,29 @@ LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
     if ((scatters == Scatters::InPass || !isScatter(step)) &&
         !isGathered(step, sharded, rerun))
       backward.push_back({&step, step.phase});
+  const NarrowCopies narrow = narrowCopies(graph, body, backward, rerun.kept);
+
+  std::vector<PlannedStep> forward = planned(sharded.forward);
+  PassBuilder forwardPass(graph, body);
+  forwardPass.readSlots(sharded.inputs);
+  KernelRequest forwardRequest{&graph, body, &forward, &sharded.saved, nullptr};
+  forwardPass.add(forward, groupKernels(forwardRequest));
+  forwardPass.keep(narrow);
+  lowered.forward = forwardPass.finish(sharded.outputs);
+
   PassBuilder backwardPass(graph, body);
   backwardPass.readSlots(sharded.gradientInputs);
   // A value that is recomputed must reach memory if the backward reads it.
-  KernelRequest backwardRequest{&graph, body, &backward, nullptr};
+  KernelRequest backwardRequest{&graph, body, &backward, nullptr, &narrow};
   backwardPass.add(backward, groupKernels(backwardRequest));
   if (scatters == Scatters::ByStage)
     lowered.scatters = scattersAfter(sharded, backwardPass);
   lowered.gradients = gradientsOf(sharded, backwardPass);
   lowered.backward = backwardPass.finish(sharded.gradientOutputs);
-  lowered.split = lowerSplit({graph, body, backward, rerun.kept, scatters});
+  lowered.split =
+      lowerSplit({graph, body, backward, rerun.kept, narrow, scatters});
 
-  lowered.saved = savedBytes(graph, body, rerun.kept);
+  lowered.saved = savedBytes({graph, body, narrow}, rerun.kept);
   lowered.transient =
       std::max(peakTransient({&graph, body, &forward}, rerun.kept),
                peakTransient({&graph, body, &backward}, rerun.kept));

@@ -1,6 +1,7 @@
 #include "compiler/lower/PassBuilder.h"
 
 #include "compiler/lower/Quantise.h"
+#include "compiler/shard/Homes.h"
 
 #include <algorithm>
 
@@ -208,6 +209,25 @@ bool PassBuilder::dependOnCopy(Instruction &product, const ops::Op &op,
   }
   product.deps.push_back(copy->second);
   return true;
+}
+
+void PassBuilder::keep(const NarrowCopies &narrow) {
+  const bool isSame = narrow.format == graph_.graph->options.compute;
+  for (ShardedValueId value : narrow.kept) {
+    if (isSame && copies_.count(value) != 0)
+      continue;
+    const ops::Value &source = sourceOf(value);
+    Instruction made;
+    made.phase = Phase::Forward;
+    made.name = source.name + " keep";
+    made.origin = source.origin;
+    made.work.bytesRead = bytesOf(graph_, id_, value);
+    made.work.bytesWritten = Bytes(
+        bytesHeld(narrow.format,
+                  shard::heldElements(source, sharded_.values[value].sizes)));
+    depend(made, value);
+    push(std::move(made), {});
+  }
 }
 
 void PassBuilder::addCollective(const PlannedStep &planned) {

@@ -28,6 +28,10 @@ public:
   /// What is there before the pass begins, before `add`.
   void readSlots(const std::vector<shard::Port> &ports);
 
+  /// Copies for the backward, after `add`; those that a product of this pass
+  /// read are there already.
+  void keep(const NarrowCopies &narrow);
+
   /// The pass, and who writes `outputs`; nothing is left here.
   LoweredPass finish(const std::vector<shard::Port> &outputs);
 

@@ -5,6 +5,7 @@
 #include "runtime/base/Checked.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace planc::lower {
@@ -57,6 +58,90 @@ std::optional<Precision> formatOf(const shard::ShardedGraph &graph,
 
 } // namespace
 
+namespace {
+
+/// Looks for values of which the backward needs no more than a narrow copy.
+class Narrowing {
+public:
+  Narrowing(const shard::ShardedGraph &graph, ops::BodyId body,
+            const std::vector<PlannedStep> &steps)
+      : source_(graph.graph->bodies[body]), sharded_(graph.bodies[body]),
+        options_(graph.graph->options) {
+    for (const PlannedStep &planned : steps)
+      for (ShardedValueId operand : planned.step->operands)
+        readers_[operand].push_back(planned.step);
+  }
+
+  NarrowCopies run(const std::vector<ShardedValueId> &kept) {
+    NarrowCopies out;
+    if (!options_.saved)
+      return out;
+    out.format = *options_.saved;
+    for (ShardedValueId value : kept) {
+      const ops::Value &source = sourceOf(value);
+      Found found;
+      if (source.kind == ops::ValueKind::Activation &&
+          planc::bytesOf(*options_.saved) < planc::bytesOf(source.precision) &&
+          readNarrowly(value, found) && found.isElementwise) {
+        out.kept.push_back(value);
+        out.values.insert(found.values.begin(), found.values.end());
+      }
+    }
+    return out;
+  }
+
+private:
+  struct Found {
+    bool isElementwise = false;
+    std::vector<ShardedValueId> values; ///< itself and its views
+  };
+
+  const ops::Value &sourceOf(ShardedValueId value) const {
+    return source_.forward.values[sharded_.values[value].source];
+  }
+
+  bool readNarrowly(ShardedValueId value, Found &found) const {
+    found.values.push_back(value);
+    auto readers = readers_.find(value);
+    return readers == readers_.end() ||
+           std::all_of(readers->second.begin(), readers->second.end(),
+                       [&](const shard::Step *step) {
+                         return readsNarrowly(*step, value, found);
+                       });
+  }
+
+  bool readsNarrowly(const shard::Step &step, ShardedValueId value,
+                     Found &found) const {
+    if (step.kind != shard::StepKind::Compute)
+      return false;
+    const ops::Op &op = step.phase == program::Phase::Forward
+                            ? source_.forward.forward[step.op]
+                            : source_.backward[step.op];
+    switch (ops::classOf(op.kind)) {
+    case ops::OpClass::Elementwise:
+      found.isElementwise = true;
+      return true;
+    case ops::OpClass::View:
+      return readNarrowly(step.results[0], found);
+    default:
+      return isQuantised(source_.forward, op, sharded_.values[value]);
+    }
+  }
+
+  const graph::Body &source_;
+  const shard::ShardedBody &sharded_;
+  const graph::GraphOptions &options_;
+  std::map<ShardedValueId, std::vector<const shard::Step *>> readers_;
+};
+
+} // namespace
+
+NarrowCopies narrowCopies(const shard::ShardedGraph &graph, ops::BodyId body,
+                          const std::vector<PlannedStep> &steps,
+                          const std::vector<ShardedValueId> &kept) {
+  return Narrowing(graph, body, steps).run(kept);
+}
+
 bool isQuantised(const ops::Body &body, const ops::Op &op,
                  const shard::ShardedValue &value) {
   const ops::OpClass kind = ops::classOf(op.kind);
@@ -75,18 +160,22 @@ Bytes quantisedBytes(Precision format, const ops::Body &body,
       saturatingMul(kCopies, bytesHeld(format, elementsOf(body, value))));
 }
 
-Bytes savedBytes(const shard::ShardedGraph &graph, ops::BodyId body,
+Bytes savedBytes(const SavedRequest &request,
                  const std::vector<ShardedValueId> &kept) {
+  const shard::ShardedGraph &graph = request.graph;
+  const ops::BodyId body = request.body;
   const Precision format = graph.graph->options.compute;
-  if (!planc::isQuantised(format))
-    return bytesOf(graph, body, kept);
+  auto copy = [&](Precision of, ShardedValueId value) {
+    return Bytes(bytesHeld(of, elementsOf(graph.graph->bodies[body].forward,
+                                          graph.bodies[body].values[value])));
+  };
   Bytes total;
   for (ShardedValueId value :
        std::set<ShardedValueId>(kept.begin(), kept.end()))
-    total += onlyCopies(graph, body, value)
-                 ? Bytes(bytesHeld(
-                       format, elementsOf(graph.graph->bodies[body].forward,
-                                          graph.bodies[body].values[value])))
+    total += request.narrow.values.count(value) != 0
+                 ? copy(request.narrow.format, value)
+             : planc::isQuantised(format) && onlyCopies(graph, body, value)
+                 ? copy(format, value)
                  : bytesOf(graph, body, value);
   return total;
 }

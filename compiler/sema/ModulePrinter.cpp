@@ -282,6 +282,8 @@ void Printer::printHow() {
     line("  precision router {}", toString(*precision.router));
   if (precision.dispatch)
     line("  precision dispatch {}", toString(*precision.dispatch));
+  if (precision.saved)
+    line("  precision saved {}", toString(*precision.saved));
   constexpr std::string_view kKernels[] = {"flash2", "flash3", "cudnn",
                                            "unfused"};
   constexpr std::string_view kLosses[] = {"fused", "eager", "linear"};

@@ -135,6 +135,9 @@ struct PrecisionPlan {
   /// Tokens on their way to experts, and gradients on theirs; else as
   /// activations.
   std::optional<Precision> dispatch;
+  /// What elementwise operators read again in the backward; else as
+  /// activations.
+  std::optional<Precision> saved;
   OriginId clause;
 };
 

@@ -44,7 +44,10 @@ const std::vector<Role> &roles() {
        "they are added up over micro-batches and ranks"},
       {"dispatch",
        {"bf16", "fp16", "fp8"},
-       "no library sends tokens to experts so"}};
+       "no library sends tokens to experts so"},
+      {"saved",
+       {"bf16", "fp16", "fp8", "mxfp8"},
+       "no library keeps activations so"}};
   return kRoles;
 }
 
@@ -119,6 +122,8 @@ bool PlanBuilder::buildPrecision() {
       out.router = *precision;
     } else if (entry.key == "dispatch") {
       out.dispatch = *precision;
+    } else if (entry.key == "saved") {
+      out.saved = *precision;
     } else {
       Precision &held = entry.key == "logits"       ? out.logits
                         : entry.key == "parameters" ? out.parameters

@@ -50,6 +50,37 @@ TEST_CASE("a layer keeps sbh(34 + 5as/h) bytes") {
   CHECK(savedBy(gpt()) == 34 * kSbh + kScores);
 }
 
+TEST_CASE("kept narrow: the input of GeLU in half of its bytes") {
+  LoweredSpec narrow = gpt();
+  narrow.options.saved = Precision::Fp8;
+  const auto from = lowered(gpt()), to = lowered(narrow);
+  const LoweredBody &wide = bodyOf(*from, "decoder");
+  const LoweredBody &kept = bodyOf(*to, "decoder");
+  // 4h elements a token, in two bytes or in one.
+  CHECK(kept.saved.value == wide.saved.value - 4 * kSbh);
+  CHECK(kept.split.retained.value == wide.split.retained.value - 4 * kSbh);
+
+  const auto &instructions = kept.forward.instructions;
+  REQUIRE(instructions.size() == wide.forward.instructions.size() + 1);
+  CHECK(instructions.back().work.bytesRead.value == 8 * kSbh);
+  CHECK(instructions.back().work.bytesWritten.value == 4 * kSbh);
+  auto read = [](const LoweredBody &body) {
+    std::int64_t bytes = 0;
+    for (const auto &each : body.backward.instructions)
+      bytes += each.work.bytesRead.value;
+    return bytes;
+  };
+  CHECK(kept.backward.instructions.size() == wide.backward.instructions.size());
+  CHECK(read(wide) - read(kept) >= 4 * kSbh);
+}
+
+TEST_CASE("kept narrow: nothing where the backward makes it again") {
+  LoweredSpec narrow = gpt();
+  narrow.options.saved = Precision::Fp8;
+  narrow.recompute = kAll;
+  CHECK(savedBy(narrow) == 2 * kSbh);
+}
+
 TEST_CASE("tensor parallelism: sbh(10 + 24/t + 5as/(ht))") {
   LoweredSpec spec = gpt();
   spec.axes = {{"t", 4, {"heads", "ffn", "vocab"}}};
