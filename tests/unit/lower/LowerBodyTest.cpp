@@ -58,7 +58,8 @@ TEST_CASE("kept narrow: the input of GeLU in half of its bytes") {
   const LoweredBody &kept = bodyOf(*to, "decoder");
   // 4h elements a token, in two bytes or in one.
   CHECK(kept.saved.value == wide.saved.value - 4 * kSbh);
-  CHECK(kept.split.retained.value == wide.split.retained.value - 4 * kSbh);
+  // The weights of the layer after read its result, not its input.
+  CHECK(kept.split.retained.value == wide.split.retained.value);
 
   const auto &instructions = kept.forward.instructions;
   REQUIRE(instructions.size() == wide.forward.instructions.size() + 1);
