@@ -112,7 +112,8 @@ std::optional<OverlapSchedule>
 scheduleOverlapExact(const OverlapProblem &problem);
 
 /// No schedule ends before: longest chains through pieces, each resource's and
-/// the link's load between heads and tails, and a resource followed by the link
+/// the link's load between heads and tails, the best buckets for the earliest
+/// ready times, and a resource followed by the link
 /// (or the link by a resource) as a flow shop of two machines.
 Duration overlapLowerBound(const OverlapProblem &problem);
 

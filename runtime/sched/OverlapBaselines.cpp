@@ -6,17 +6,34 @@
 
 namespace planc::sched {
 
+namespace {
+
+/// Ids in an order that tasks of no time at the same moment can keep.
+std::vector<TaskId> inDependence(const OverlapProblem &problem) {
+  const Table<TaskId, Task> &tasks = problem.problem.tasks;
+  std::vector<TaskId> ids;
+  if (std::any_of(tasks.begin(), tasks.end(), [](const Task &task) {
+        return task.duration == Duration(0);
+      })) {
+    for (TaskId id : topologicalOrder(withPieces(problem)))
+      if (tasks.contains(id))
+        ids.push_back(id);
+    return ids;
+  }
+  for (TaskId id : tasks.ids())
+    ids.push_back(id);
+  return ids;
+}
+
+} // namespace
+
 OverlapOrder orderOf(const OverlapProblem &problem,
                      const OverlapSchedule &schedule) {
   OverlapOrder out;
   out.tasks.resize(problem.problem.resources);
-  // Among equal begins tasks of no time go first, and then a dependence goes
-  // from the earlier to the later.
-  std::vector<TaskId> ids = topologicalOrder(withPieces(problem));
   const Table<TaskId, Task> &tasks = problem.problem.tasks;
-  ids.erase(std::remove_if(ids.begin(), ids.end(),
-                           [&](TaskId id) { return !tasks.contains(id); }),
-            ids.end());
+  std::vector<TaskId> ids = inDependence(problem);
+  // Among equal begins tasks of no time go first.
   std::stable_sort(ids.begin(), ids.end(), [&](TaskId a, TaskId b) {
     bool longA = tasks[a].duration > Duration(0);
     bool longB = tasks[b].duration > Duration(0);

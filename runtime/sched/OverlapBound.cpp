@@ -145,7 +145,12 @@ private:
     atLeast(preemptiveEnd(std::move(jobs)) + leastLatency_);
     sets(ids, chains_.ready, chains_.arrived);
     sets(ids, chains_.arrived, chains_.ready);
+    buckets(ids);
   }
+
+  /// The best buckets for ready times that are no later than the true ones, all
+  /// groups as one with the least latency, of the pieces with tails ≥ x.
+  void buckets(std::vector<OverlapPieceId> ids);
 
   /// For each x the pieces with `by` ≥ x.
   void sets(std::vector<OverlapPieceId> ids,
@@ -176,6 +181,28 @@ private:
   std::int64_t leastLatency_;
   std::int64_t bound_ = 0;
 };
+
+void Bound::buckets(std::vector<OverlapPieceId> ids) {
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](OverlapPieceId a, OverlapPieceId b) {
+                     return chains_.ready[a] < chains_.ready[b];
+                   });
+  std::vector<std::int64_t> tails;
+  for (OverlapPieceId id : ids)
+    tails.push_back(chains_.arrived[id].value);
+  std::sort(tails.begin(), tails.end());
+  tails.erase(std::unique(tails.begin(), tails.end()), tails.end());
+  // A picosecond of flow as a byte.
+  LinkCost cost{Duration(leastLatency_), std::int64_t(1) << 30};
+  for (std::size_t at = 0; at < tails.size(); at += tails.size() / kCuts + 1) {
+    std::vector<Item> items;
+    for (OverlapPieceId id : ids)
+      if (chains_.arrived[id].value >= tails[at])
+        items.push_back({chains_.ready[id], Bytes(flow(problem_.pieces[id]))});
+    atLeast(finishOf(items, bucketsOptimal(items, cost), cost).value +
+            tails[at]);
+  }
+}
 
 /// A task with its pieces, seen from the machine that comes first: nothing of
 /// it begins before `head`, and `tail` follows the second.

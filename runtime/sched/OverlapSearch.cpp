@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
 /// Orders tried by the local search: this many nodes are visited, within
 /// limits.
-constexpr std::size_t kVisits = 300'000, kFewest = 48, kMost = 4000;
+constexpr std::size_t kVisits = 600'000, kFewest = 48, kMost = 6000;
 constexpr std::size_t kRounds = 6, kRoundsOfMany = 2, kMany = 2000;
 /// Late acceptance: no worse than so many changes ago.
 constexpr std::size_t kMemory = 20;
@@ -303,7 +303,8 @@ void OverlapSearch::climb() {
     return;
   moves_.trace(order);
   std::size_t nodes = 1 + network_.tasks() + problem_.pieces.size();
-  std::size_t budget = std::clamp(kVisits / nodes, kFewest, kMost);
+  std::size_t budget =
+      std::clamp(kVisits / (isLarge() ? 2 * nodes : nodes), kFewest, kMost);
   std::vector<std::int64_t> late(
       std::clamp<std::size_t>(budget / 20, 1, kMemory), current);
   std::size_t patience = 0;
@@ -334,45 +335,80 @@ void OverlapSearch::climb() {
   }
 }
 
-/// Neighbours on the link share a bucket where the makespan stays and each
-/// bucket keeps at least half of the time by which it could have been later.
-/// What follows is later by no more than the bucket was, so its half holds too.
+/// A bucket on its way to being merged into a later one of its group.
+class Coalescer {
+public:
+  struct Bucket {
+    std::vector<OverlapPieceId> pieces;
+    std::int64_t ready, cost, latest;
+  };
+  Coalescer(const OverlapProblem &problem, const OverlapNetwork &network,
+            std::vector<Bucket> buckets)
+      : problem_(problem), network_(network), buckets_(std::move(buckets)) {}
+
+  Parts run() {
+    Parts out;
+    std::int64_t free = 0;
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      if (joins(b, free))
+        continue;
+      Bucket &bucket = buckets_[b];
+      free = std::max(free, bucket.ready) + bucket.cost;
+      out.push_back(std::move(bucket.pieces));
+    }
+    return out;
+  }
+
+private:
+  static constexpr std::size_t kLooks = 16;
+
+  /// Moves a bucket into the next of its group, if that ends in time.
+  bool joins(std::size_t b, std::int64_t free) {
+    Bucket &bucket = buckets_[b];
+    std::int32_t group = problem_.pieces[bucket.pieces[0]].group;
+    std::size_t most = std::min(buckets_.size(), b + 1 + kLooks);
+    for (std::size_t k = b + 1; k < most; ++k) {
+      Bucket &other = buckets_[k];
+      if (problem_.pieces[other.pieces[0]].group != group) {
+        free = std::max(free, other.ready) + other.cost;
+        continue;
+      }
+      std::vector<OverlapPieceId> both = bucket.pieces;
+      both.insert(both.end(), other.pieces.begin(), other.pieces.end());
+      std::int64_t ready = std::max(bucket.ready, other.ready);
+      std::int64_t cost = network_.costOf(both);
+      std::int64_t latest = std::min(bucket.latest, other.latest);
+      if (std::max(free, ready) + cost > latest)
+        return false;
+      other = {std::move(both), ready, cost, latest};
+      return true;
+    }
+    return false;
+  }
+
+  const OverlapProblem &problem_;
+  const OverlapNetwork &network_;
+  std::vector<Bucket> buckets_;
+};
+
+/// Buckets of a group share one where the makespan stays and each bucket keeps
+/// at least half of the time by which it could have been later. What follows a
+/// bucket is later by no more than that, so its half holds too.
 void OverlapSearch::coalesce() {
   if (!decisions_.mergePieces || best_.buckets.empty() ||
       value(best_) != bestValue_)
     return;
   network_.chainsBehind(Behind::Order);
-  std::size_t n = network_.tasks();
-  auto latest = [&](std::size_t b) {
-    std::int64_t end = network_.end(n + b);
-    return end + (bestValue_ - end - network_.behind(n + b)) / 2;
-  };
-  OverlapOrder fewer{best_.tasks, {}};
-  std::int64_t free = 0;
-  for (std::size_t b = 0; b < best_.buckets.size();) {
-    std::vector<OverlapPieceId> bucket = best_.buckets[b];
-    std::int64_t end =
-        std::max(free, readyOf(bucket)) + network_.costOf(bucket);
-    std::int64_t until = latest(b);
-    std::size_t next = b + 1;
-    for (; next < best_.buckets.size(); ++next) {
-      const std::vector<OverlapPieceId> &other = best_.buckets[next];
-      if (problem_.pieces[other[0]].group != problem_.pieces[bucket[0]].group)
-        break;
-      std::vector<OverlapPieceId> both = bucket;
-      both.insert(both.end(), other.begin(), other.end());
-      std::int64_t merged =
-          std::max(free, readyOf(both)) + network_.costOf(both);
-      until = std::min(until, latest(next));
-      if (merged > until)
-        break;
-      bucket = std::move(both);
-      end = merged;
-    }
-    free = end;
-    fewer.buckets.push_back(std::move(bucket));
-    b = next;
+  std::vector<Coalescer::Bucket> buckets;
+  for (std::size_t b = 0; b < best_.buckets.size(); ++b) {
+    std::size_t node = network_.tasks() + b;
+    std::int64_t end = network_.end(node);
+    std::int64_t slack = bestValue_ - end - network_.behind(node);
+    buckets.push_back({best_.buckets[b], readyOf(best_.buckets[b]),
+                       end - network_.begin(node), end + slack / 2});
   }
+  OverlapOrder fewer{best_.tasks,
+                     Coalescer(problem_, network_, std::move(buckets)).run()};
   if (value(fewer) <= bestValue_) {
     bestValue_ = network_.makespan();
     best_ = std::move(fewer);
