@@ -197,4 +197,70 @@ bucketsForLink(const OverlapProblem &problem, std::vector<LinkPiece> pieces,
   return partsOf(service, best.ends);
 }
 
+namespace {
+
+class Coalescer {
+public:
+  Coalescer(const OverlapProblem &problem, std::vector<TimedBucket> buckets)
+      : problem_(problem), buckets_(std::move(buckets)) {}
+
+  Parts run() {
+    Parts out;
+    std::int64_t free = 0;
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      if (joins(b, free))
+        continue;
+      TimedBucket &bucket = buckets_[b];
+      free = std::max(free, bucket.ready) + bucket.cost;
+      out.push_back(std::move(bucket.pieces));
+    }
+    return out;
+  }
+
+private:
+  static constexpr std::size_t kLooks = 16;
+
+  /// Moves a bucket into the next of its group, if that ends in time.
+  bool joins(std::size_t b, std::int64_t free) {
+    TimedBucket &bucket = buckets_[b];
+    std::int32_t group = problem_.pieces[bucket.pieces[0]].group;
+    std::size_t most = std::min(buckets_.size(), b + 1 + kLooks);
+    for (std::size_t k = b + 1; k < most; ++k) {
+      TimedBucket &other = buckets_[k];
+      if (problem_.pieces[other.pieces[0]].group != group) {
+        free = std::max(free, other.ready) + other.cost;
+        continue;
+      }
+      std::vector<OverlapPieceId> both = bucket.pieces;
+      both.insert(both.end(), other.pieces.begin(), other.pieces.end());
+      std::int64_t ready = std::max(bucket.ready, other.ready);
+      std::int64_t cost = costOf(both);
+      std::int64_t latest = std::min(bucket.latest, other.latest);
+      if (std::max(free, ready) + cost > latest)
+        return false;
+      other = {std::move(both), ready, cost, latest};
+      return true;
+    }
+    return false;
+  }
+
+  std::int64_t costOf(std::span<const OverlapPieceId> pieces) const {
+    Bytes bytes(0);
+    for (OverlapPieceId id : pieces)
+      bytes += problem_.pieces[id].bytes;
+    std::int32_t group = problem_.pieces[pieces[0]].group;
+    return problem_.groups[static_cast<std::size_t>(group)].of(bytes).value;
+  }
+
+  const OverlapProblem &problem_;
+  std::vector<TimedBucket> buckets_;
+};
+
+} // namespace
+
+std::vector<std::vector<OverlapPieceId>>
+coalesced(const OverlapProblem &problem, std::vector<TimedBucket> buckets) {
+  return Coalescer(problem, std::move(buckets)).run();
+}
+
 } // namespace planc::sched

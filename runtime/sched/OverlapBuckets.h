@@ -36,4 +36,15 @@ OrderedBuckets bucketsInOrder(const OverlapProblem &problem,
                               std::span<const LinkPiece> pieces,
                               std::size_t rounds);
 
+/// A bucket of a schedule, and by when it may end.
+struct TimedBucket {
+  std::vector<OverlapPieceId> pieces;
+  std::int64_t ready, cost, latest;
+};
+
+/// Fewer messages: in the order of the link a bucket joins the next of its
+/// group, past a few of other groups, where both then end by their latest.
+std::vector<std::vector<OverlapPieceId>>
+coalesced(const OverlapProblem &problem, std::vector<TimedBucket> buckets);
+
 } // namespace planc::sched

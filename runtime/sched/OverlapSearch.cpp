@@ -335,62 +335,6 @@ void OverlapSearch::climb() {
   }
 }
 
-/// A bucket on its way to being merged into a later one of its group.
-class Coalescer {
-public:
-  struct Bucket {
-    std::vector<OverlapPieceId> pieces;
-    std::int64_t ready, cost, latest;
-  };
-  Coalescer(const OverlapProblem &problem, const OverlapNetwork &network,
-            std::vector<Bucket> buckets)
-      : problem_(problem), network_(network), buckets_(std::move(buckets)) {}
-
-  Parts run() {
-    Parts out;
-    std::int64_t free = 0;
-    for (std::size_t b = 0; b < buckets_.size(); ++b) {
-      if (joins(b, free))
-        continue;
-      Bucket &bucket = buckets_[b];
-      free = std::max(free, bucket.ready) + bucket.cost;
-      out.push_back(std::move(bucket.pieces));
-    }
-    return out;
-  }
-
-private:
-  static constexpr std::size_t kLooks = 16;
-
-  /// Moves a bucket into the next of its group, if that ends in time.
-  bool joins(std::size_t b, std::int64_t free) {
-    Bucket &bucket = buckets_[b];
-    std::int32_t group = problem_.pieces[bucket.pieces[0]].group;
-    std::size_t most = std::min(buckets_.size(), b + 1 + kLooks);
-    for (std::size_t k = b + 1; k < most; ++k) {
-      Bucket &other = buckets_[k];
-      if (problem_.pieces[other.pieces[0]].group != group) {
-        free = std::max(free, other.ready) + other.cost;
-        continue;
-      }
-      std::vector<OverlapPieceId> both = bucket.pieces;
-      both.insert(both.end(), other.pieces.begin(), other.pieces.end());
-      std::int64_t ready = std::max(bucket.ready, other.ready);
-      std::int64_t cost = network_.costOf(both);
-      std::int64_t latest = std::min(bucket.latest, other.latest);
-      if (std::max(free, ready) + cost > latest)
-        return false;
-      other = {std::move(both), ready, cost, latest};
-      return true;
-    }
-    return false;
-  }
-
-  const OverlapProblem &problem_;
-  const OverlapNetwork &network_;
-  std::vector<Bucket> buckets_;
-};
-
 /// Buckets of a group share one where the makespan stays and each bucket keeps
 /// at least half of the time by which it could have been later. What follows a
 /// bucket is later by no more than that, so its half holds too.
@@ -399,7 +343,7 @@ void OverlapSearch::coalesce() {
       value(best_) != bestValue_)
     return;
   network_.chainsBehind(Behind::Order);
-  std::vector<Coalescer::Bucket> buckets;
+  std::vector<TimedBucket> buckets;
   for (std::size_t b = 0; b < best_.buckets.size(); ++b) {
     std::size_t node = network_.tasks() + b;
     std::int64_t end = network_.end(node);
@@ -407,8 +351,7 @@ void OverlapSearch::coalesce() {
     buckets.push_back({best_.buckets[b], readyOf(best_.buckets[b]),
                        end - network_.begin(node), end + slack / 2});
   }
-  OverlapOrder fewer{best_.tasks,
-                     Coalescer(problem_, network_, std::move(buckets)).run()};
+  OverlapOrder fewer{best_.tasks, coalesced(problem_, std::move(buckets))};
   if (value(fewer) <= bestValue_) {
     bestValue_ = network_.makespan();
     best_ = std::move(fewer);
