@@ -342,3 +342,32 @@ TEST_CASE("overlap: the distribution against exact", "[.][distribution]") {
                 gaps.tight, mean(gaps.boundSum));
   }
 }
+
+// Not run by itself: unit_sched "[sizes]".
+TEST_CASE("overlap: real sizes as a table", "[.][sizes]") {
+  struct Row {
+    const char *name;
+    TrainingStep step;
+  };
+  std::printf("| step | link | program | framework | chosen | bound | above | "
+              "buckets |\n|---|---|---|---|---|---|---|---|\n");
+  for (const Row &shape : {Row{"one stream", {500, 0, false, false, 1}},
+                           Row{"two streams", {500, 0, true, false, 1}},
+                           Row{"three groups", {500, 0, true, false, 3}},
+                           Row{"gathers", {500, 0, false, true, 1}}})
+    for (int percent : {5, 50, 100, 200}) {
+      TrainingStep step = shape.step;
+      step.linkPercent = percent;
+      OverlapProblem problem = trainingStep(step);
+      OverlapSchedule chosen = scheduleOverlap(problem);
+      auto milliseconds = [](Duration time) { return toSeconds(time) * 1e3; };
+      double bound = milliseconds(overlapLowerBound(problem));
+      double found = milliseconds(chosen.makespan);
+      std::printf(
+          "| %s | %d %% | %.1f | %.1f | %.2f | %.2f | %.3f %% | %zu |\n",
+          shape.name, percent,
+          milliseconds(overlapInProgramOrder(problem)->makespan),
+          milliseconds(overlapFramework(problem)->makespan), found, bound,
+          (found / bound - 1) * 100, chosen.buckets.size());
+    }
+}
