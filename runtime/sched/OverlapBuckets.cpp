@@ -138,6 +138,37 @@ std::vector<LinkPiece> byTail(const OverlapProblem &problem,
   return out;
 }
 
+/// Groups in turns: whenever the link is free all that is ready of the group
+/// that has waited longest, so that runs of one group are long.
+std::vector<LinkPiece> inTurns(const OverlapProblem &problem,
+                               std::span<const LinkPiece> byReady) {
+  std::vector<std::vector<LinkPiece>> waiting(problem.groups.size());
+  std::vector<LinkPiece> out;
+  std::int64_t now = 0;
+  std::size_t next = 0;
+  while (out.size() < byReady.size()) {
+    if (out.size() == next)
+      now = std::max(now, byReady[next].ready);
+    for (; next < byReady.size() && byReady[next].ready <= now; ++next) {
+      std::int32_t group = problem.pieces[byReady[next].id].group;
+      waiting[static_cast<std::size_t>(group)].push_back(byReady[next]);
+    }
+    std::size_t chosen = waiting.size();
+    for (std::size_t group = 0; group < waiting.size(); ++group)
+      if (!waiting[group].empty() &&
+          (chosen == waiting.size() ||
+           waiting[group][0].ready < waiting[chosen][0].ready))
+        chosen = group;
+    Bytes bytes(0);
+    for (const LinkPiece &piece : waiting[chosen])
+      bytes += problem.pieces[piece.id].bytes;
+    now += problem.groups[chosen].of(bytes).value;
+    out.insert(out.end(), waiting[chosen].begin(), waiting[chosen].end());
+    waiting[chosen].clear();
+  }
+  return out;
+}
+
 bool equalTailsAndGroups(const OverlapProblem &problem,
                          std::span<const LinkPiece> pieces) {
   return std::all_of(pieces.begin(), pieces.end(), [&](const LinkPiece &p) {
@@ -183,17 +214,20 @@ bucketsForLink(const OverlapProblem &problem, std::vector<LinkPiece> pieces,
   std::size_t rounds = many ? 1 : 64;
   std::vector<LinkPiece> service = pieces;
   OrderedBuckets best = bucketsInOrder(problem, pieces, rounds);
-  if (order == LinkOrder::Free)
-    for (Count count : {Count::Bytes, Count::LatencyToo}) {
-      if (many && count == Count::LatencyToo)
-        break;
-      std::vector<LinkPiece> other = byTail(problem, pieces, count);
-      OrderedBuckets found = bucketsInOrder(problem, other, rounds);
-      if (found.value >= best.value)
-        continue;
-      best = std::move(found);
-      service = std::move(other);
-    }
+  auto consider = [&](std::vector<LinkPiece> other) {
+    OrderedBuckets found = bucketsInOrder(problem, other, rounds);
+    if (found.value >= best.value)
+      return;
+    best = std::move(found);
+    service = std::move(other);
+  };
+  if (order == LinkOrder::Free) {
+    consider(byTail(problem, pieces, Count::Bytes));
+    if (!many)
+      consider(byTail(problem, pieces, Count::LatencyToo));
+    if (problem.groups.size() > 1)
+      consider(inTurns(problem, pieces));
+  }
   return partsOf(service, best.ends);
 }
 
