@@ -230,6 +230,26 @@ void PassBuilder::keep(const NarrowCopies &narrow) {
   }
 }
 
+std::int64_t PassBuilder::localExperts(ShardedValueId id) const {
+  const ops::Value &source = sourceOf(id);
+  const shard::ShardedValue &value = sharded_.values[id];
+  for (std::size_t d = 0; d < source.dims.size() && d < value.sizes.size(); ++d)
+    if (source.dims[d] == source.route.experts)
+      return value.sizes[d];
+  return 1;
+}
+
+void PassBuilder::sortTokens(const PlannedStep &exchange, ShardedValueId rows,
+                             ShardedValueId result) {
+  Instruction sort;
+  sort.phase = exchange.phase;
+  sort.name = exchange.step->name + " sort";
+  sort.origin = exchange.step->origin;
+  sort.work.bytesRead = sort.work.bytesWritten = bytesOf(graph_, id_, rows);
+  depend(sort, rows);
+  push(std::move(sort), {result});
+}
+
 void PassBuilder::addCollective(const PlannedStep &planned) {
   const Step &step = *planned.step;
   Instruction instruction;
@@ -239,6 +259,13 @@ void PassBuilder::addCollective(const PlannedStep &planned) {
   instruction.message.bytes = step.bytes;
   instruction.message.kind = step.communication;
   setGroup(instruction.message, step);
+  const bool isExchange =
+      step.kind == StepKind::AllToAll &&
+      step.communication == program::CommunicationKind::Experts;
+  const std::int64_t given = isExchange ? localExperts(step.operands[0]) : 0;
+  const std::int64_t got = isExchange ? localExperts(step.results[0]) : 0;
+  if (isExchange && given < got && given > 1)
+    sortTokens(planned, step.operands[0], step.operands[0]);
   if (step.communication == program::CommunicationKind::Experts) {
     const ops::Route &route = sourceOf(step.operands[0]).route;
     instruction.message.copies = route.topK;
@@ -254,6 +281,8 @@ void PassBuilder::addCollective(const PlannedStep &planned) {
           {operand, static_cast<std::uint32_t>(pass_.instructions.size())});
   }
   push(std::move(instruction), step.results);
+  if (isExchange && got < given && got > 1)
+    sortTokens(planned, step.results[0], step.results[0]);
 }
 
 } // namespace planc::lower

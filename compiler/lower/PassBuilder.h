@@ -86,6 +86,17 @@ private:
 
   void addCollective(const PlannedStep &planned);
 
+  /// Experts that the value has on a rank; 1 where it has none.
+  std::int64_t localExperts(shard::ShardedValueId id) const;
+
+  /// What an exchange of tokens brings stands by the rank it is from, and the
+  /// experts of a rank want it by expert: a kernel reads it and writes it in
+  /// the other order, after the way there and before the way back
+  /// (Megatron-Core's sort_chunks_by_idxs, the permutation after DeepEP's
+  /// dispatch). One expert a rank needs none.
+  void sortTokens(const PlannedStep &exchange, shard::ShardedValueId rows,
+                  shard::ShardedValueId result);
+
   std::uint32_t here() const {
     return static_cast<std::uint32_t>(pass_.instructions.size());
   }
