@@ -216,6 +216,9 @@ report::Report makeReport(const Compilation &c, const Options &options) {
   if (options.peakFlopsPerSecond)
     printed = report::NamedPeak{"--peak", FlopRate(static_cast<std::int64_t>(
                                               *options.peakFlopsPerSecond))};
+  std::vector<Bytes> held;
+  for (const sim::ClassIssue &issue : c.runs->order.classes)
+    held.push_back(issue.extra);
   report::PlanClauses clauses;
   clauses.batch = plan.batch.clause;
   if (plan.pipeline)
@@ -229,7 +232,7 @@ report::Report makeReport(const Compilation &c, const Options &options) {
       {*c.programs, c.runs->chosen, *c.cost, module.cluster, plannedOf(c),
        modelFlopsOf(c), peak, printed, c.runs->orders, pipelineOf(c),
        expectationsOf(plan),
-       [&c](OriginId origin) { return resolve(c, origin); }, clauses});
+       [&c](OriginId origin) { return resolve(c, origin); }, clauses, held});
 }
 
 } // namespace planc::driver

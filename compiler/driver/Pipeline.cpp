@@ -90,9 +90,8 @@ std::optional<Failure> compile(Compilation &c, const Options &options,
 std::optional<Failure> simulate(Compilation &c, const Options &options,
                                 std::optional<Stage> last) {
   Checks checks(options.verify);
-  const sema::Plan &plan = c.module->plan;
   // 7, 8. Issue order and virtual time.
-  Result<Runs> runs = simulateOrders(*c.programs, *c.cost, plan, options);
+  Result<Runs> runs = simulateOrders(c, options);
   if (!runs)
     return runs.failure();
   c.runs = std::move(*runs);

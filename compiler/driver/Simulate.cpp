@@ -47,21 +47,28 @@ BucketPolicy policyOf(const sema::Plan &plan) {
 
 } // namespace
 
-Result<Runs> simulateOrders(const ProgramSet &programs,
-                            const cost::CostModel &cost, const sema::Plan &plan,
+Result<Runs> simulateOrders(const Compilation &compilation,
                             const Options &options) {
+  const ProgramSet &programs = *compilation.programs;
+  const sema::Plan &plan = compilation.module->plan;
   sim::Wanted wanted;
   wanted.framework = frameworkPolicy(plan);
   if (!plan.overlap.gradients)
     wanted.overlap = sim::Overlap::None;
   if (plan.bucket.kind != sema::BucketKind::Auto)
     wanted.buckets = policyOf(plan);
+  wanted.moveWeights = plan.overlap.weights;
+  const hardware::Cluster &cluster = compilation.module->cluster;
+  for (const program::RankProgram &rankClass : programs.classes)
+    wanted.spare.add(std::max(Bytes(0), cluster.accelerator.memory -
+                                            cluster.reserve -
+                                            rankClass.memory.total()));
   sim::Options simulation;
   if (options.simulation == Options::Simulation::Flat)
     simulation.mode = sim::Mode::Flat;
 
   Runs runs;
-  runs.costs = sim::modelCosts(programs, cost);
+  runs.costs = sim::modelCosts(programs, *compilation.cost);
   Result<sim::Comparison> compared =
       sim::compareOrders(programs, runs.costs, wanted, simulation);
   if (!compared)

@@ -300,11 +300,11 @@ void Printer::printHow() {
            kMethods[static_cast<std::size_t>(plan.context[axis].method)]);
   if (plan.batch.documents)
     line("  documents of {} tokens", *plan.batch.documents);
-  const Overlap &overlap = plan.overlap;
-  line("  overlap{}{}{}{}{}{}", overlap.gradients ? " gradients" : "",
-       overlap.parameters ? " parameters" : "",
-       overlap.pipeline ? " pipeline" : "", overlap.tensor ? " tensor" : "",
-       overlap.context ? " context" : "", overlap.experts ? " experts" : "");
+  std::string overlap;
+  for (const OverlapWord &word : kOverlapWords)
+    if (plan.overlap.*word.member)
+      overlap += fmt::format(" {}", word.name);
+  line("  overlap{}", overlap);
   constexpr std::string_view kBuckets[] = {"auto", "",    "layer",
                                            "one",  "ddp", "megatron"};
   if (plan.bucket.kind == BucketKind::Size)

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace planc::sema {
@@ -156,8 +157,20 @@ struct Kernels {
 struct Overlap {
   bool gradients = true, parameters = true, pipeline = true, tensor = false,
        context = false, experts = false;
+  /// Weight gradients leave their places to run beneath communication.
+  bool weights = false;
   OriginId clause;
 };
+/// The words of `overlap`, in the order in which they are printed.
+struct OverlapWord {
+  std::string_view name;
+  bool Overlap::*member;
+};
+inline constexpr OverlapWord kOverlapWords[] = {
+    {"gradients", &Overlap::gradients}, {"parameters", &Overlap::parameters},
+    {"pipeline", &Overlap::pipeline},   {"tensor", &Overlap::tensor},
+    {"context", &Overlap::context},     {"experts", &Overlap::experts},
+    {"weights", &Overlap::weights}};
 
 enum class BucketKind { Auto, Size, Layer, One, Ddp, Megatron };
 struct Bucket {

@@ -101,25 +101,21 @@ bool PlanBuilder::buildOverlap() {
   if (!text_.hasOverlap)
     return true;
   Overlap &out = plan_.overlap;
-  out = {
-      false, false, false, false, false, false, originOf(text_.overlapClause)};
-  struct Row {
-    std::string_view name;
-    bool &on;
-  };
-  const Row rows[] = {
-      {"gradients", out.gradients}, {"parameters", out.parameters},
-      {"pipeline", out.pipeline},   {"tensor", out.tensor},
-      {"experts", out.experts},     {"context", out.context}};
+  std::vector<std::string_view> words;
+  for (const OverlapWord &word : kOverlapWords) {
+    out.*word.member = false;
+    words.push_back(word.name);
+  }
+  words.push_back("none");
+  out.clause = originOf(text_.overlapClause);
   bool isSound = true;
   for (const KeyedEntry &entry : text_.overlap) {
-    auto known = oneOf(entry.span, "communication to overlap", entry.key,
-                       {"gradients", "parameters", "pipeline", "tensor",
-                        "experts", "context", "none"});
+    auto known =
+        oneOf(entry.span, "communication to overlap", entry.key, words);
     isSound = isSound && known;
-    for (const Row &row : rows)
-      if (row.name == entry.key)
-        row.on = true;
+    for (const OverlapWord &word : kOverlapWords)
+      if (word.name == entry.key)
+        out.*word.member = true;
   }
   return isSound;
 }

@@ -31,15 +31,6 @@ constexpr std::string_view kSets[] = {
 
 constexpr std::string_view kFunctions[] = {"ways", "overlaps"};
 
-struct OverlapKind {
-  std::string_view name;
-  bool Overlap::*member;
-};
-constexpr OverlapKind kOverlaps[] = {
-    {"gradients", &Overlap::gradients}, {"parameters", &Overlap::parameters},
-    {"pipeline", &Overlap::pipeline},   {"tensor", &Overlap::tensor},
-    {"context", &Overlap::context},     {"experts", &Overlap::experts}};
-
 /// The place of `name` in a list of names.
 template <std::size_t N>
 std::optional<std::size_t> indexIn(const std::string_view (&list)[N],
@@ -287,9 +278,9 @@ Value TargetHost::overlaps(const ast::CallExpr &call) {
     return Poison();
   bool all = true;
   for (std::string_view name : *names) {
-    auto at = std::find_if(std::begin(kOverlaps), std::end(kOverlaps),
+    auto at = std::find_if(std::begin(kOverlapWords), std::end(kOverlapWords),
                            [&](auto &kind) { return kind.name == name; });
-    if (at == std::end(kOverlaps)) {
+    if (at == std::end(kOverlapWords)) {
       elaboration_.emitter().report(call.span, Kind::UnknownName,
                                     "nothing that overlaps is `{}`", name);
       return Poison();

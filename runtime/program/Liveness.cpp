@@ -11,7 +11,8 @@ std::vector<std::uint32_t> orderAsItStands(const Block &block) {
   return order;
 }
 
-Bytes peakOf(const Block &block, std::span<const std::uint32_t> order) {
+std::vector<Bytes> heldAlong(const Block &block,
+                             std::span<const std::uint32_t> order) {
   const std::vector<Instruction> &all = block.instructions;
   std::vector<std::uint32_t> readers(all.size());
   for (const Instruction &instruction : all)
@@ -19,10 +20,12 @@ Bytes peakOf(const Block &block, std::span<const std::uint32_t> order) {
       ++readers[dep];
   std::vector<char> ended(all.size());
   std::size_t allBefore = 0; // instructions [0, allBefore) have ended
-  Bytes now, peak;
+  Bytes now;
+  std::vector<Bytes> held;
+  held.reserve(order.size());
   for (std::uint32_t i : order) {
     now += all[i].makes;
-    peak = std::max(peak, now);
+    held.push_back(now);
     for (std::uint32_t dep : all[i].deps)
       if (--readers[dep] == 0)
         now -= all[dep].makes;
@@ -30,7 +33,12 @@ Bytes peakOf(const Block &block, std::span<const std::uint32_t> order) {
     for (; allBefore < all.size() && ended[allBefore]; ++allBefore)
       now -= all[allBefore].frees;
   }
-  return peak;
+  return held;
+}
+
+Bytes peakOf(const Block &block, std::span<const std::uint32_t> order) {
+  const std::vector<Bytes> held = heldAlong(block, order);
+  return held.empty() ? Bytes(0) : *std::max_element(held.begin(), held.end());
 }
 
 } // namespace planc::program

@@ -54,9 +54,13 @@ MemoryReport memoryOf(const ReportInputs &inputs) {
   MemoryReport memory;
   memory.capacity = inputs.cluster.accelerator.memory;
   memory.reserve = inputs.cluster.reserve;
-  for (const RankProgram &code : inputs.programs.classes) {
+  for (RankClassId id : inputs.programs.classes.ids()) {
+    const RankProgram &code = inputs.programs.classes[id];
     memory.stages.push_back({code.name, code.ranks, code.memory});
-    if (code.memory.total() > memory.peak())
+    program::Memory &peak = memory.stages.back().peak;
+    if (!inputs.held.empty())
+      peak.workspace += inputs.held[id.index()];
+    if (peak.total() > memory.peak())
       memory.fullest = memory.stages.size() - 1;
     memory.hostUsed =
         std::max(memory.hostUsed, code.memory.host * inputs.cluster.perHost());

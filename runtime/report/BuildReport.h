@@ -67,6 +67,9 @@ struct ReportInputs {
   std::vector<Expectation> expectations;
   OriginResolver resolve;
   PlanClauses clauses;
+  /// By class: what the chosen order holds over the program's memory; empty:
+  /// nothing.
+  std::vector<Bytes> held;
 };
 
 /// `inputs.programs` passes program::verify and the timeline is one of it.

@@ -1,6 +1,7 @@
 #include "runtime/sim/CompareOrders.h"
 
 #include "runtime/sim/Bound.h"
+#include "runtime/sim/Reorder.h"
 
 namespace planc::sim {
 
@@ -21,21 +22,59 @@ bool hasPieces(const program::ProgramSet &set) {
   return false;
 }
 
-/// Cuts buckets by what the best timeline so far shows, while that helps.
-Result<Outcome> improve(const program::ProgramSet &set, const Costs &costs,
-                        Outcome best, const Options &options) {
-  constexpr int kRounds = 2;
-  for (int round = 0; round < kRounds; ++round) {
-    Result<Outcome> next =
-        outcomeOf(set, costs, chosenIssue(set, costs, best.timeline), options);
-    if (!next)
-      return next.failure();
-    if (next->timeline.stepTime >= best.timeline.stepTime)
-      break;
-    best = std::move(*next);
+/// Changes the best order so far by what its timeline shows, while that helps.
+class Improver {
+public:
+  Improver(const program::ProgramSet &set, const Costs &costs,
+           const Wanted &wanted, const Options &options)
+      : set_(set), costs_(costs), wanted_(wanted), options_(options) {}
+
+  Result<Outcome> improve(Outcome best) {
+    constexpr int kRounds = 2;
+    bool better = true;
+    for (int round = 0; better && round < kRounds; ++round) {
+      better = false;
+      for (bool moves : {true, false}) {
+        if (moves ? !wanted_.moveWeights : wanted_.buckets.has_value())
+          continue;
+        Result<Outcome> next = moves ? moved(best) : cut(best);
+        if (!next)
+          return next;
+        if (next->timeline.stepTime >= best.timeline.stepTime)
+          continue;
+        best = std::move(*next);
+        better = true;
+      }
+    }
+    return best;
   }
-  return best;
-}
+
+private:
+  Result<Outcome> cut(const Outcome &seen) const {
+    return outcomeOf(set_, costs_,
+                     chosenIssue(set_, costs_, seen.timeline, seen.order),
+                     options_);
+  }
+
+  /// With other orders of blocks, and buckets for the times these give.
+  Result<Outcome> moved(const Outcome &seen) const {
+    Result<Outcome> first = outcomeOf(
+        set_, costs_,
+        reorderedIssue(set_, costs_, wanted_.spare, seen.timeline, seen.order),
+        options_);
+    if (!first || wanted_.buckets)
+      return first;
+    Result<Outcome> second = cut(*first);
+    return !second || second->timeline.stepTime < first->timeline.stepTime
+               ? std::move(second)
+               : std::move(first);
+  }
+
+  const program::ProgramSet &set_;
+  const Costs &costs_;
+  const Wanted &wanted_;
+  const Options &options_;
+};
 
 } // namespace
 
@@ -48,7 +87,7 @@ Result<Comparison> compareOrders(const program::ProgramSet &set,
     return program.failure();
   out.program = std::move(*program);
   out.bound = stepLowerBound(set, costs);
-  if (!hasPieces(set)) {
+  if (!hasPieces(set) && !wanted.moveWeights) {
     out.framework = out.chosen = out.program;
     return out;
   }
@@ -61,11 +100,16 @@ Result<Comparison> compareOrders(const program::ProgramSet &set,
     out.chosen = out.program;
     return out;
   }
-  bool faster = out.program.timeline.stepTime < out.framework.timeline.stepTime;
-  Result<Outcome> chosen =
+  Result<Outcome> start =
       wanted.buckets
           ? outcomeOf(set, costs, frameworkIssue(set, *wanted.buckets), options)
-          : improve(set, costs, faster ? out.program : out.framework, options);
+      : out.program.timeline.stepTime < out.framework.timeline.stepTime
+          ? out.program
+          : out.framework;
+  if (!start)
+    return start.failure();
+  Result<Outcome> chosen =
+      Improver(set, costs, wanted, options).improve(std::move(*start));
   if (!chosen)
     return chosen.failure();
   out.chosen = std::move(*chosen);

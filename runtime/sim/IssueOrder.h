@@ -30,6 +30,7 @@ struct FormUse {
 struct ClassIssue {
   std::vector<timeline::Bucket> reduces, gathers;
   std::vector<FormUse> forms; ///< by task
+  Bytes extra;                ///< memory that the forms hold over the program's
 };
 struct IssueOrder {
   Overlap overlap = Overlap::Allowed;
@@ -61,15 +62,20 @@ IssueOrder frameworkIssue(const program::ProgramSet &set, BucketPolicy policy);
 /// Bucket boundaries by the exact dynamic program of runtime/sched on the times
 /// of `seen` (a timeline of the same program): reductions by when pieces become
 /// ready; gathers by when they are used, which is the same problem with time
-/// reversed. Each group's cost is taken as α + β·bytes.
+/// reversed. Each group's cost is taken as α + β·bytes. Orders of blocks stay
+/// those of `order`, which `seen` ran.
 IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
-                       const timeline::Timeline &seen);
+                       const timeline::Timeline &seen, const IssueOrder &order);
+
+/// The most that a form of the class holds over its block as it stands.
+Bytes extraOf(const ClassIssue &issue, const std::vector<BlockOrder> &orders,
+              const program::ProgramSet &set);
 
 /// Rules I1…: every piece is in one bucket, pieces of a bucket may merge,
 /// chains follow their first bucket (I1 to I3); an order has each instruction
 /// of its block once, after what it depends on (I4), is used by runs of that
-/// block (I5) and holds no more memory than the block as it stands (I6). Empty
-/// when sound.
+/// block (I5); what orders hold over their blocks as they stand is said (I6).
+/// Empty when sound.
 std::vector<std::string> verify(const IssueOrder &order,
                                 const program::ProgramSet &set);
 

@@ -1,0 +1,85 @@
+// Buckets for the times of a timeline.
+#include "runtime/sim/PieceGroups.h"
+#include "runtime/sim/PieceTimes.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace planc::sim {
+
+using program::Piece;
+using program::PieceId;
+using program::RankClassId;
+using program::RankProgram;
+using sched::Buckets;
+using timeline::Bucket;
+
+namespace {
+
+Buckets cutReduces(std::span<const Duration> ready, const Pieces &pieces,
+                   const std::vector<PieceId> &group,
+                   const sched::LinkCost &cost) {
+  std::vector<sched::Item> items = itemsOf(pieces, group);
+  for (std::size_t i = 0; i < group.size(); ++i)
+    items[i].ready = ready[group[i].index()];
+  return sched::bucketsOptimal(items, cost);
+}
+
+/// Time reversed: a bucket that must be there before its first use is one that
+/// may not start before its last release.
+Buckets cutGathers(const PieceTimes &times, const Pieces &pieces,
+                   const std::vector<PieceId> &group,
+                   const sched::LinkCost &cost) {
+  std::vector<sched::Item> items = itemsOf(pieces, group);
+  Duration horizon(std::numeric_limits<std::int64_t>::max() / 2);
+  Duration earliest = horizon;
+  for (std::size_t i = group.size(); i-- > 0;) {
+    earliest = std::min(earliest, times.firstUse(pieces[group[i]]));
+    items[i].ready = earliest;
+  }
+  Duration last = items.back().ready;
+  for (sched::Item &item : items)
+    item.ready = last - item.ready;
+  std::reverse(items.begin(), items.end());
+  Buckets reversed = sched::bucketsOptimal(items, cost);
+  Buckets out;
+  for (std::size_t b = reversed.size(); b-- > 0;)
+    out.push_back(items.size() - (b > 0 ? reversed[b - 1] : 0));
+  return out;
+}
+
+} // namespace
+
+IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
+                       const timeline::Timeline &seen,
+                       const IssueOrder &order) {
+  IssueOrder out;
+  out.orders = order.orders;
+  for (RankClassId id : set.classes.ids()) {
+    const PieceTimes times(seen, id);
+    const RankProgram &rankClass = set.classes[id];
+    const auto costOf = [&](const Pieces &pieces,
+                            const std::vector<PieceId> &group) {
+      return lineThrough(costs, rankClass, pieces, group.front(),
+                         bytesOf(pieces, group));
+    };
+    std::vector<Duration> ready;
+    for (const Piece &piece : rankClass.reduces)
+      ready.push_back(piece.task.isValid() ? times.ready(piece) : Duration(0));
+    std::vector<Bucket> reduces =
+        cutAll(rankClass.reduces, ready, [&](const auto &group) {
+          return cutReduces(ready, rankClass.reduces, group,
+                            costOf(rankClass.reduces, group));
+        });
+    std::vector<Bucket> gathers =
+        cutAll(rankClass.gathers, {}, [&](const auto &group) {
+          return cutGathers(times, rankClass.gathers, group,
+                            costOf(rankClass.gathers, group));
+        });
+    out.classes.add({std::move(reduces), std::move(gathers),
+                     order.classes[id].forms, order.classes[id].extra});
+  }
+  return out;
+}
+
+} // namespace planc::sim
