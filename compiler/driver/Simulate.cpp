@@ -1,5 +1,6 @@
 #include "compiler/driver/Simulate.h"
 
+#include "runtime/report/WaitShares.h"
 #include "runtime/sim/CompareOrders.h"
 
 namespace planc::driver {
@@ -73,10 +74,10 @@ Result<Runs> simulateOrders(const Compilation &compilation,
       sim::compareOrders(programs, runs.costs, wanted, simulation);
   if (!compared)
     return compared.failure();
-  runs.orders.program = compared->program.timeline.stepTime;
-  runs.orders.framework = compared->framework.timeline.stepTime;
-  runs.orders.chosen = compared->chosen.timeline.stepTime;
-  runs.orders.bound = compared->bound;
+  runs.orders.program = report::figuresOf(programs, compared->program.timeline);
+  runs.orders.framework =
+      report::figuresOf(programs, compared->framework.timeline);
+  runs.orders.bound = compared->bound; // the report itself is of the chosen
   runs.order = std::move(compared->chosen.order);
   runs.chosen = std::move(compared->chosen.timeline);
   return runs;

@@ -2,6 +2,7 @@
 
 #include "runtime/report/Kernels.h"
 #include "runtime/report/RankTime.h"
+#include "runtime/report/WaitShares.h"
 #include "runtime/timeline/Queries.h"
 
 #include <algorithm>
@@ -78,10 +79,6 @@ private:
   OriginId clauseOf(const Wait &wait, RankClassId id) const;
   void settleModelArithmetic();
 
-  Duration betweenPipelines(const Wait &wait) const;
-  Duration pipelineEnd(std::int32_t step) const {
-    return inputs_.timeline.steps[static_cast<std::size_t>(step)].pipelineEnd;
-  }
   void chargeClause(OriginId clause, Charge charge, Int128 rankTime) {
     if (clause.isValid() && rankTime > 0)
       result_.charges[clause][static_cast<std::size_t>(charge)] += rankTime;
@@ -141,27 +138,20 @@ void Attributor::addClass(RankClassId id) {
     else
       addRun(run.block, instructionsOf(timeline, run).times, ranks);
   }
-  for (timeline::FormId form : reused.ids()) {
-    const auto [block, runs] = reused[form];
-    if (runs == 0)
-      continue;
-    const timeline::IsolatedRun &isolated = timeline.isolated[form];
-    const std::int64_t weight = ranks * runs;
-    addRun(block, isolated.instructions, weight);
-    for (const Wait &wait : isolated.waits)
-      addWait(wait,
-              inputs_.programs.blocks[block].instructions[wait.index].clause,
-              weight);
-  }
+  for (timeline::FormId form : reused.ids())
+    if (const auto [block, runs] = reused[form]; runs > 0)
+      addRun(block, timeline.isolated[form].instructions, ranks * runs);
+  forEachWait(
+      timeline, id, [&](const Wait &wait, BlockId block, std::int64_t runs) {
+        addWait(
+            wait,
+            block.isValid()
+                ? inputs_.programs.blocks[block].instructions[wait.index].clause
+                : clauseOf(wait, id),
+            ranks * runs);
+      });
 
   const timeline::Window window = windowOf(timeline, id);
-  for (Wait wait : timeline.classes[id].waits) {
-    wait.begin = std::clamp(wait.begin, window.begin, window.end);
-    wait.splitAt = std::clamp(wait.splitAt, window.begin, window.end);
-    wait.end = std::clamp(wait.end, window.begin, window.end);
-    if (wait.begin < wait.end)
-      addWait(wait, clauseOf(wait, id), ranks);
-  }
   result_.waterfall[Cause::StepEnd] +=
       Int128(ranks) * (timeline.stepTime - window.length()).value;
   for (std::size_t kind = 1; kind < kKinds; ++kind)
@@ -219,36 +209,19 @@ void Attributor::addKernel(const KernelParts &parts,
   share.arithmetic += Int128(weight) * parts.arithmetic;
 }
 
-/// What of a wait for the first message of a step lies after the pipeline of
-/// the step before it and before that of its own: nobody had anything to do.
-Duration Attributor::betweenPipelines(const Wait &wait) const {
-  const auto step = static_cast<std::size_t>(wait.step);
-  const Duration closed = step == 0 ? wait.begin : pipelineEnd(wait.step - 1);
-  const Duration opens = inputs_.timeline.steps[step].pipelineBegin;
-  return std::max(Duration(0),
-                  std::min(opens, wait.splitAt) - std::max(closed, wait.begin));
-}
-
 void Attributor::addWait(const Wait &wait, OriginId clause,
                          std::int64_t weight) {
-  const bool isReceive = wait.cause == WaitCause::Recv;
-  const bool nothingLeft = wait.cause == WaitCause::NothingLeft;
-  const Duration split =
-      nothingLeft ? std::clamp(pipelineEnd(wait.step), wait.begin, wait.end)
-                  : wait.splitAt;
-  const Duration outside = isReceive ? betweenPipelines(wait) : Duration(0);
-  const Int128 before = Int128(weight) * (split - wait.begin - outside).value;
-  const Int128 after = Int128(weight) * (wait.end - split).value;
-  const bool inPipeline = isReceive || nothingLeft;
-  result_.waterfall[inPipeline ? Cause::Bubble : Cause::Skew] += before;
-  result_.waterfall[Cause::StepEnd] += Int128(weight) * outside.value;
-  result_.waterfall[nothingLeft ? Cause::StepEnd : exposedBy(wait.kind)] +=
-      after;
-  if (inPipeline)
+  const WaitParts parts = partsOf(wait, inputs_.timeline);
+  const Int128 before = Int128(weight) * parts.before.value;
+  const Int128 after = Int128(weight) * parts.after.value;
+  result_.waterfall[parts.beforeCause] += before;
+  result_.waterfall[Cause::StepEnd] += Int128(weight) * parts.outside.value;
+  result_.waterfall[parts.afterCause] += after;
+  if (parts.beforeCause == Cause::Bubble)
     chargeClause(inputs_.clauses.pipeline, Charge::Bubble, before);
-  if (isReceive)
+  if (wait.cause == WaitCause::Recv)
     chargeClause(inputs_.clauses.pipeline, Charge::Transfer, after);
-  else if (!nothingLeft)
+  else if (wait.cause != WaitCause::NothingLeft)
     chargeClause(clause, Charge::Exposed, after);
 }
 

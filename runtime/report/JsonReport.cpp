@@ -217,16 +217,41 @@ void writeWaterfall(Json &json, const Report &report) {
   });
 }
 
+void writeOrder(Json &json, std::string_view key, const Report &report,
+                const OrderFigures &order) {
+  const std::int64_t ranks = report.planned.accelerators;
+  json.object(key, [&] {
+    json.seconds("step_time_s", order.stepTime);
+    json.seconds("exposed_s", perRank(order.exposed, ranks));
+    json.number("exposed_fraction",
+                ratio(order.exposed, Int128(ranks) * order.stepTime.value));
+    if (report.bubble)
+      json.number("bubble_fraction", ratio(order.bubble, order.spanRankTime));
+    else
+      json.raw("bubble_fraction", "null");
+    json.number("mfu", report.mfuAt(order.stepTime));
+  });
+}
+
 void writeOrders(Json &json, const Report &report) {
   if (!report.orders) {
     json.raw("orders", "null");
     return;
   }
   json.object("orders", [&] {
-    json.seconds("program_s", report.orders->program);
-    json.seconds("framework_s", report.orders->framework);
-    json.seconds("chosen_s", report.orders->chosen);
-    json.seconds("bound_s", report.orders->bound);
+    const Orders &orders = *report.orders;
+    json.seconds("program_s", orders.program.stepTime);
+    json.seconds("framework_s", orders.framework.stepTime);
+    json.seconds("chosen_s", orders.chosen.stepTime);
+    json.seconds("bound_s", orders.bound);
+    json.number("above_bound_fraction", orders.aboveBound());
+    writeOrder(json, "program", report, orders.program);
+    writeOrder(json, "framework", report, orders.framework);
+    writeOrder(json, "chosen", report, orders.chosen);
+    json.object("bound", [&] {
+      json.seconds("step_time_s", orders.bound);
+      json.number("mfu", report.mfuAt(orders.bound));
+    });
   });
 }
 

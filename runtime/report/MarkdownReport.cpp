@@ -79,13 +79,6 @@ std::string numbersOf(const Report &report) {
                        : memory.fit == Fit::Tight ? "**tight**"
                                                   : "**does not fit**",
                        memory.remedy.empty() ? "" : "; " + cell(memory.remedy));
-  if (report.orders)
-    out += fmt::format("| overlap | {} | program order {}, framework {}, "
-                       "bound {} |\n",
-                       durationText(report.orders->chosen),
-                       durationText(report.orders->program),
-                       durationText(report.orders->framework),
-                       durationText(report.orders->bound));
   return out + "\n";
 }
 
@@ -99,6 +92,35 @@ std::string waterfallOf(const Report &report) {
           "| {} | {:.1f} | {} |\n", wordsOf(static_cast<Cause>(i)),
           static_cast<double>(permille[i]) / 10.0, cell(report.reasons[i]));
   return out + "\n";
+}
+
+std::string ordersOf(const Report &report) {
+  if (!report.orders)
+    return "";
+  const Orders &orders = *report.orders;
+  std::string out = report.bubble
+                        ? "| overlap | step | exposed | bubble | MFU | |\n"
+                          "|---|---:|---:|---:|---:|---|\n"
+                        : "| overlap | step | exposed | MFU | |\n"
+                          "|---|---:|---:|---:|---|\n";
+  const auto row = [&](std::string_view name, const OrderFigures &order,
+                       const std::string &remark) {
+    out += fmt::format(
+        "| {} | {} | {} |{} {} | {} |\n", name, durationText(order.stepTime),
+        durationText(perRank(order.exposed, report.planned.accelerators)),
+        report.bubble
+            ? " " + percent(ratio(order.bubble, order.spanRankTime)) + " |"
+            : "",
+        percent(report.mfuAt(order.stepTime)), remark);
+  };
+  row("program order", orders.program, "");
+  row("framework", orders.framework, "");
+  row("planc", orders.chosen,
+      percent(orders.aboveBound()) + " above the bound");
+  return out + fmt::format("| lower bound | {} | |{} {} | |\n\n",
+                           durationText(orders.bound),
+                           report.bubble ? " |" : "",
+                           percent(report.mfuAt(orders.bound)));
 }
 
 std::string linesOf(const Report &report) {
@@ -148,8 +170,8 @@ std::string expectationsOf(const Report &report) {
 
 std::string toMarkdown(const Report &report) {
   return headOf(report) + recomputeOf(report.planned) + numbersOf(report) +
-         expectationsOf(report) + waterfallOf(report) + linesOf(report) +
-         stagesOf(report);
+         expectationsOf(report) + waterfallOf(report) + ordersOf(report) +
+         linesOf(report) + stagesOf(report);
 }
 
 } // namespace planc::report

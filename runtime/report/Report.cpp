@@ -26,9 +26,10 @@ const CauseInfo &infoOf(Cause cause) {
   return kCauses[static_cast<std::size_t>(cause)];
 }
 
-double utilisation(const Report &report, Int128 flops, FlopRate rate) {
+double utilisation(const Report &report, Int128 flops, FlopRate rate,
+                   Duration stepTime) {
   const double possible = static_cast<double>(report.planned.accelerators) *
-                          rate.toDouble() * toSeconds(report.stepTime);
+                          rate.toDouble() * toSeconds(stepTime);
   return possible > 0 ? static_cast<double>(flops) / possible : 0.0;
 }
 
@@ -94,6 +95,10 @@ Int128 ModelFlops::operator[](Convention convention) const {
   return 0;
 }
 
+double Orders::aboveBound() const {
+  return ratio((chosen.stepTime - bound).value, bound.value);
+}
+
 std::string_view toString(Fit fit) {
   switch (fit) {
   case Fit::Fits:
@@ -116,21 +121,26 @@ Int128 Report::rankStepTime() const {
 
 double Report::mfu(Convention convention) const {
   return utilisation(*this, modelFlops[convention],
-                     printedPeak.value_or(peak).rate);
+                     printedPeak.value_or(peak).rate, stepTime);
+}
+
+double Report::mfuAt(Duration other) const {
+  return utilisation(*this, modelFlops.exact, printedPeak.value_or(peak).rate,
+                     other);
 }
 
 double Report::hfu(Convention convention) const {
   return utilisation(*this, modelFlops[convention] + recomputedFlops,
-                     printedPeak.value_or(peak).rate);
+                     printedPeak.value_or(peak).rate, stepTime);
 }
 
 double Report::ownMfu(Convention convention) const {
-  return utilisation(*this, modelFlops[convention], peak.rate);
+  return utilisation(*this, modelFlops[convention], peak.rate, stepTime);
 }
 
 double Report::ownHfu(Convention convention) const {
-  return utilisation(*this, modelFlops[convention] + recomputedFlops,
-                     peak.rate);
+  return utilisation(*this, modelFlops[convention] + recomputedFlops, peak.rate,
+                     stepTime);
 }
 
 double Report::tokensPerSecond() const {

@@ -166,9 +166,21 @@ struct CostLine {
   Int128 rankTime = 0;
 };
 
-/// Step times of the same work under four orders (M10).
+/// The same work in one order.
+struct OrderFigures {
+  Duration stepTime;
+  Int128 exposed = 0;      ///< rank-time of all kinds of communication (M7)
+  Int128 bubble = 0;       ///< rank-time (M6)
+  Int128 spanRankTime = 0; ///< ranks × pipeline span
+};
+
+/// Three orders, and the step time that no order beats (M10).
 struct Orders {
-  Duration program, framework, chosen, bound;
+  OrderFigures program, framework, chosen;
+  Duration bound;
+
+  /// (chosen − bound) / bound.
+  double aboveBound() const;
 };
 
 struct ExpectationResult {
@@ -212,6 +224,8 @@ struct Report {
   Int128 rankStepTime() const; ///< accelerators × step time
   /// 0–1, by the printed peak.
   double mfu(Convention convention) const;
+  /// Of the same work in another step time; `exact`.
+  double mfuAt(Duration stepTime) const;
   double hfu(Convention convention) const;
   /// 0–1, by the plan's own peak, which is what expectations are held against.
   double ownMfu(Convention convention) const;

@@ -333,16 +333,48 @@ void writeWaterfall(Page &page, const Report &report) {
   writeConversion(page, report);
 }
 
+/// Three orders of the work, then the bound, which says a step time only.
 void writeOrders(Page &page, const Report &report) {
   if (!report.orders)
     return;
+  constexpr std::size_t kColumn = 12, kRemark = 3;
   const Orders &orders = *report.orders;
-  page.put("overlap").to(kValueColumn);
-  page.put(fmt::format("program order {}  →  framework {}  →  planc {}",
-                       durationText(orders.program),
-                       durationText(orders.framework),
-                       durationText(orders.chosen)));
-  page.to(0, 6).put("bound " + durationText(orders.bound));
+  const auto row = [&](std::string_view name,
+                       const std::vector<std::string> &cells) {
+    page.to(name == "overlap" ? 0 : 2).put(name);
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      page.right(cells[i], kNumberEnd + i * kColumn);
+  };
+  const auto figures = [&](std::string_view name, const OrderFigures &order) {
+    std::vector<std::string> cells = {
+        durationText(order.stepTime),
+        durationText(perRank(order.exposed, report.planned.accelerators))};
+    if (report.bubble)
+      cells.push_back(percentage(ratio(order.bubble, order.spanRankTime)) +
+                      " %");
+    cells.push_back(percentage(report.mfuAt(order.stepTime)) + " %");
+    row(name, cells);
+  };
+  std::vector<std::string> heads = {"step", "exposed", "bubble", "MFU"},
+                           bound = {durationText(orders.bound), "–", "–",
+                                    percentage(report.mfuAt(orders.bound)) +
+                                        " %"};
+  if (!report.bubble) {
+    heads.erase(heads.begin() + 2);
+    bound.erase(bound.begin() + 2);
+  }
+  row("overlap", heads);
+  page.endLine();
+  figures("program order", orders.program);
+  page.endLine();
+  figures("framework", orders.framework);
+  page.endLine();
+  figures("planc", orders.chosen);
+  page.to(0, kRemark)
+      .put(
+          fmt::format("{} % above the bound", percentage(orders.aboveBound())));
+  page.endLine();
+  row("lower bound", bound);
   page.endLine();
 }
 
@@ -418,6 +450,7 @@ std::string toText(const Report &report, const TextOptions &options) {
   writeWaterfall(page, report);
   page.endLine();
   writeOrders(page, report);
+  page.endLine();
   writeLines(page, report);
   writeExpectations(page, report);
   return page.take();

@@ -2,6 +2,7 @@
 #include "tests/unit/report/Toy.h"
 
 #include "runtime/report/Trace.h"
+#include "runtime/report/WaitShares.h"
 #include "tests/unit/sim/Pipelines.h"
 #include "tests/unit/sim/RandomPrograms.h"
 
@@ -45,6 +46,18 @@ Report reportOf(const program::ProgramSet &set,
   return buildReport(inputs);
 }
 
+/// The row of the small table says what the report itself says.
+void checkFigures(const Report &report, const OrderFigures &figures) {
+  Int128 exposed = 0;
+  for (std::size_t i = 0; i < kCauseCount; ++i)
+    if (groupOf(static_cast<Cause>(i)) == CauseGroup::Communication)
+      exposed += report.waterfall.rankTime[i];
+  CHECK(figures.stepTime == report.stepTime);
+  CHECK(figures.exposed == exposed);
+  CHECK(figures.bubble == report.waterfall[Cause::Bubble]);
+  CHECK(figures.spanRankTime == report.bubble->spanRankTime);
+}
+
 } // namespace
 
 TEST_CASE("m4: causes of random programs add up, reused or flat") {
@@ -55,6 +68,7 @@ TEST_CASE("m4: causes of random programs add up, reused or flat") {
     std::int64_t ranks = 1;
     for (program::RankClassId id : program.set.classes.ids())
       program.set.classes[id].ranks = ranks++;
+    program.set.accelerators = ranks * (ranks - 1) / 2;
     const sim::Contention contention =
         seed % 3 == 0 ? sim::Contention::Off : sim::Contention::On;
     INFO("seed " << seed);
@@ -67,6 +81,8 @@ TEST_CASE("m4: causes of random programs add up, reused or flat") {
     CHECK(verify(report) == std::vector<std::string>{});
     CHECK(report.waterfall.rankTime ==
           reportOf(program.set, *flat).waterfall.rankTime);
+    checkFigures(report, figuresOf(program.set, *reused));
+    checkFigures(report, figuresOf(program.set, *flat));
     ++ran;
   }
   CHECK(ran > 100);

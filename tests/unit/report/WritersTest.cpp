@@ -28,7 +28,10 @@ Report fullReport() {
   inputs.planned.leftOver = 24;
   inputs.printedPeak = NamedPeak{"sparse", FlopRate(2 * kFlopsPerSecond)};
   inputs.pipeline = PipelineShape{16, 16, 8, 15, 143};
-  inputs.orders = Orders{Duration(900), Duration(800), {}, Duration(600)};
+  inputs.orders = Orders{{Duration(900), 600, 0, 0},
+                         {Duration(800), 300, 0, 0},
+                         {},
+                         Duration(500)};
   inputs.expectations = {{"mfu",
                           "",
                           Expectation::Comparison::Greater,
