@@ -165,6 +165,7 @@ private:
                         std::uint32_t task, Time begin, Time end);
   void chargeJoin(std::uint32_t rankClass, std::int32_t step,
                   std::uint32_t task, Time begin, Time end);
+  void chargeBuckets(std::uint32_t rankClass, Wait wait);
   void addWait(std::uint32_t rankClass, Wait wait);
   void finishTimeline();
   void findPipelines();

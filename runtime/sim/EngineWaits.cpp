@@ -119,7 +119,6 @@ void EngineState::chargeTask(std::uint32_t rankClass, std::int32_t step,
     chargeCollective(rankClass, step, blame.index, begin, end);
     return;
   }
-  const CompiledClass &compiled = program_.classes[rankClass];
   Wait wait;
   wait.step = step;
   wait.begin = wait.splitAt = Duration(begin);
@@ -132,12 +131,42 @@ void EngineState::chargeTask(std::uint32_t rankClass, std::int32_t step,
         within(stateOf(step, rankClass).begin[blame.index], begin, end);
     wait.task = program::TaskId(blame.index);
   } else if (blame.known) {
-    bool reduce = blame.cause == WaitCause::Reduce;
     wait.index = blame.index;
-    wait.kind =
-        (reduce ? compiled.reduces : compiled.gathers)[blame.index].kind;
+    chargeBuckets(rankClass, wait);
+    return;
   }
   addWait(rankClass, wait);
+}
+
+/// A bucket that queued behind others was not what the rank waited for while
+/// they were on the wire.
+void EngineState::chargeBuckets(std::uint32_t rankClass, Wait wait) {
+  const bool reduce = wait.cause == WaitCause::Reduce;
+  const StepState &state =
+      stateOf(reduce ? wait.step : wait.step - 1, rankClass);
+  const std::vector<Time> &begins =
+                              reduce ? state.reduceBegin : state.gatherBegin,
+                          &ends = reduce ? state.reduceEnd : state.gatherEnd;
+  const CompiledClass &compiled = program_.classes[rankClass];
+  const Duration begin = wait.begin;
+  std::vector<Wait> parts;
+  for (bool behind = true; behind;) {
+    const Time started = begins[wait.index];
+    wait.kind = (reduce ? compiled.reduces : compiled.gathers)[wait.index].kind;
+    wait.begin = wait.splitAt = begin;
+    std::uint32_t before = kNone;
+    for (std::uint32_t b = 0; b < ends.size() && started > begin.value; ++b)
+      if (ends[b] == started && begins[b] < started)
+        before = b;
+    behind = before != kNone;
+    if (behind)
+      wait.begin = wait.splitAt = Duration(started);
+    parts.push_back(wait);
+    wait.end = wait.begin;
+    wait.index = before;
+  }
+  for (std::size_t i = parts.size(); i-- > 0;)
+    addWait(rankClass, parts[i]);
 }
 
 void EngineState::finishTimeline() {
