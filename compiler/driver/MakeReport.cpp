@@ -205,7 +205,8 @@ report::ResolvedLine resolve(const Compilation &c, OriginId origin) {
   return line;
 }
 
-report::Report makeReport(const Compilation &c, const Options &options) {
+report::ReportInputs reportInputs(const Compilation &c,
+                                  const Options &options) {
   const sema::Module &module = *c.module;
   const sema::Plan &plan = module.plan;
   Precision precision = plan.precision.compute;
@@ -228,11 +229,24 @@ report::Report makeReport(const Compilation &c, const Options &options) {
   clauses.optimizerState = plan.optimizerState.clause;
   clauses.precision = plan.precision.clause;
   clauses.repeated = repeatedBy(plan);
-  return report::buildReport(
-      {*c.programs, c.runs->chosen, *c.cost, module.cluster, plannedOf(c),
-       modelFlopsOf(c), peak, printed, c.runs->orders, pipelineOf(c),
-       expectationsOf(plan),
-       [&c](OriginId origin) { return resolve(c, origin); }, clauses, held});
+  return {*c.programs,
+          c.runs->chosen,
+          *c.cost,
+          module.cluster,
+          plannedOf(c),
+          modelFlopsOf(c),
+          peak,
+          printed,
+          c.runs->orders,
+          pipelineOf(c),
+          expectationsOf(plan),
+          [&c](OriginId origin) { return resolve(c, origin); },
+          clauses,
+          held};
+}
+
+report::Report makeReport(const Compilation &c, const Options &options) {
+  return report::buildReport(reportInputs(c, options));
 }
 
 } // namespace planc::driver

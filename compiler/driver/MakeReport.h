@@ -6,6 +6,10 @@
 
 namespace planc::driver {
 
+/// What the report is made from; refers to `compilation`.
+report::ReportInputs reportInputs(const Compilation &compilation,
+                                  const Options &options);
+
 /// Needs everything of `compilation` but the report.
 report::Report makeReport(const Compilation &compilation,
                           const Options &options);

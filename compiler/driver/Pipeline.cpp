@@ -2,6 +2,7 @@
 // above it; nothing here decides anything.
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/Costs.h"
+#include "compiler/driver/Evaluate.h"
 #include "compiler/driver/MakeReport.h"
 #include "compiler/driver/Refine.h"
 #include "compiler/driver/Simulate.h"
@@ -91,7 +92,8 @@ std::optional<Failure> simulate(Compilation &c, const Options &options,
                                 std::optional<Stage> last) {
   Checks checks(options.verify);
   // 7, 8. Issue order and virtual time.
-  Result<Runs> runs = simulateOrders(c, options);
+  Result<Runs> runs =
+      simulateOrders(c, sim::modelCosts(*c.programs, *c.cost), options);
   if (!runs)
     return runs.failure();
   c.runs = std::move(*runs);
@@ -102,6 +104,11 @@ std::optional<Failure> simulate(Compilation &c, const Options &options,
 
   // 9. What it costs and why.
   c.report = makeReport(c, options);
+  Result<std::optional<report::WithoutReduction>> without =
+      withoutReduction(c, options);
+  if (!without)
+    return without.failure();
+  c.report->withoutReduction = std::move(*without);
   checks.run("report", [&] { return report::verify(*c.report); });
   return checks.failure();
 }

@@ -3,6 +3,7 @@
 #include "compiler/diag/Consumers.h"
 #include "compiler/diag/Kinds.h"
 #include "compiler/driver/Compilation.h"
+#include "compiler/driver/Explain.h"
 #include "compiler/driver/MakeReport.h"
 #include "compiler/driver/PrintSchedule.h"
 #include "compiler/driver/Refine.h"
@@ -381,6 +382,10 @@ Outcome Session::run() {
 
 const report::Report *Session::report() const {
   return state_->compilation.report ? &*state_->compilation.report : nullptr;
+}
+
+report::Explanation Session::explain() const {
+  return driver::explain(state_->compilation, state_->options);
 }
 
 std::optional<std::string> Session::emit(Stage stage) {

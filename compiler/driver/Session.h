@@ -5,7 +5,7 @@
 #include "compiler/diag/Diagnostic.h"
 #include "compiler/sema/Module.h"
 #include "compiler/source/SourceSet.h"
-#include "runtime/report/Report.h"
+#include "runtime/report/Explanation.h"
 
 #include <memory>
 #include <optional>
@@ -70,6 +70,8 @@ public:
   /// there.
   Outcome run();
   const report::Report *report() const;
+  /// After run(), where report() is there.
+  report::Explanation explain() const;
 
   /// Compiles as far as `stage` and prints it. Empty on failure; see
   /// diagnostics().

@@ -48,7 +48,14 @@ BucketPolicy policyOf(const sema::Plan &plan) {
 
 } // namespace
 
-Result<Runs> simulateOrders(const Compilation &compilation,
+sim::Options simulationOptions(const Options &options) {
+  sim::Options simulation;
+  if (options.simulation == Options::Simulation::Flat)
+    simulation.mode = sim::Mode::Flat;
+  return simulation;
+}
+
+Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
                             const Options &options) {
   const ProgramSet &programs = *compilation.programs;
   const sema::Plan &plan = compilation.module->plan;
@@ -64,14 +71,11 @@ Result<Runs> simulateOrders(const Compilation &compilation,
     wanted.spare.add(std::max(Bytes(0), cluster.accelerator.memory -
                                             cluster.reserve -
                                             rankClass.memory.total()));
-  sim::Options simulation;
-  if (options.simulation == Options::Simulation::Flat)
-    simulation.mode = sim::Mode::Flat;
 
   Runs runs;
-  runs.costs = sim::modelCosts(programs, *compilation.cost);
-  Result<sim::Comparison> compared =
-      sim::compareOrders(programs, runs.costs, wanted, simulation);
+  runs.costs = std::move(costs);
+  Result<sim::Comparison> compared = sim::compareOrders(
+      programs, runs.costs, wanted, simulationOptions(options));
   if (!compared)
     return compared.failure();
   runs.orders.program = report::figuresOf(programs, compared->program.timeline);

@@ -117,6 +117,9 @@ std::string ordersOf(const Report &report) {
   row("framework", orders.framework, "");
   row("planc", orders.chosen,
       percent(orders.aboveBound()) + " above the bound");
+  if (report.withoutReduction)
+    row("planc without", report.withoutReduction->figures,
+        "in-network reduction at " + cell(report.withoutReduction->levels));
   return out + fmt::format("| lower bound | {} | |{} {} | |\n\n",
                            durationText(orders.bound),
                            report.bubble ? " |" : "",

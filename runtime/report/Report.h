@@ -183,6 +183,12 @@ struct Orders {
   double aboveBound() const;
 };
 
+/// The chosen order where no switch sums (M12).
+struct WithoutReduction {
+  std::string levels; ///< that sum: `leaf, spine`
+  OrderFigures figures;
+};
+
 struct ExpectationResult {
   std::string text; ///< as written
   std::string metric;
@@ -216,6 +222,8 @@ struct Report {
   MemoryReport memory;
   std::vector<CostLine> lines; ///< dearest first, at most kLines
   std::optional<Orders> orders;
+  /// Where that changes the step by a thousandth or more.
+  std::optional<WithoutReduction> withoutReduction;
   std::vector<ExpectationResult> expectations;
   std::vector<DiagnosticRow> diagnostics; ///< warnings and remarks
 

@@ -1,4 +1,5 @@
 #include "runtime/report/NumberText.h"
+#include "runtime/report/Page.h"
 #include "runtime/report/RankTime.h"
 #include "runtime/report/Writers.h"
 
@@ -12,84 +13,12 @@ namespace planc::report {
 
 namespace {
 
-constexpr std::size_t kColumns = 100;
-constexpr std::size_t kValueColumn = 12;
 constexpr std::size_t kDetailColumn = 24;
 constexpr std::size_t kNumberEnd = 26;
 constexpr std::size_t kBarColumn = 29;
 constexpr std::size_t kBarCells = 20;
 constexpr std::size_t kReasonColumn = 51;
 constexpr std::size_t kCostColumn = 70;
-
-/// The three things that colour marks.
-enum class Mark { None, Bad, Good, Name };
-
-std::string_view escapeOf(Mark mark) {
-  switch (mark) {
-  case Mark::None:
-    return "";
-  case Mark::Bad:
-    return "\x1b[31m";
-  case Mark::Good:
-    return "\x1b[32m";
-  case Mark::Name:
-    return "\x1b[36m";
-  }
-  return "";
-}
-
-/// Lines that know their column and end at the last one.
-class Page {
-public:
-  explicit Page(Color color) : color_(color) {}
-
-  Page &put(std::string_view text, Mark mark = Mark::None) {
-    const std::size_t room = kColumns - column_;
-    const std::string fitting = shortened(text, room);
-    const bool coloured = color_ == Color::Always && mark != Mark::None;
-    if (fitting.empty())
-      return *this;
-    out_.append(blanks_, ' ');
-    blanks_ = 0;
-    if (coloured)
-      out_ += escapeOf(mark);
-    out_ += fitting;
-    if (coloured)
-      out_ += "\x1b[0m";
-    column_ += columnsOf(fitting);
-    return *this;
-  }
-  /// Blanks up to a column, at least `least`; none stay at the end of a line.
-  Page &to(std::size_t column, std::size_t least = 2) {
-    const std::size_t goal =
-        std::min(kColumns, std::max(column, column_ + (column_ ? least : 0)));
-    blanks_ += goal - column_;
-    column_ = goal;
-    return *this;
-  }
-  Page &right(std::string_view text, std::size_t end, Mark mark = Mark::None) {
-    const std::size_t width = columnsOf(text);
-    return to(end > width ? end - width : 0, 1).put(text, mark);
-  }
-  void endLine() {
-    out_ += '\n';
-    column_ = blanks_ = 0;
-  }
-  /// How many columns the line has left.
-  std::size_t room() const { return kColumns - column_; }
-  std::string take() { return std::move(out_); }
-
-private:
-  Color color_;
-  std::string out_;
-  std::size_t column_ = 0, blanks_ = 0;
-};
-
-std::string placeText(const Place &place) {
-  if (place.line == 0)
-    return oneLine(place.file);
-  return fmt::format("{}:{}", oneLine(place.file), place.line);
-}
 
 std::string meshText(const Planned &planned) {
   std::string out;
@@ -126,29 +55,6 @@ void writeParts(Page &page, const std::vector<std::string> &parts) {
   }
 }
 
-/// Lines that the value's column has room for, broken at spaces; later ones
-/// stand a little to the right.
-std::vector<std::string> wrapped(const std::string &text) {
-  constexpr std::size_t kWidth = kColumns - kValueColumn;
-  std::vector<std::string> lines;
-  std::string line;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    at = end + 1;
-    if (line.empty())
-      line = word;
-    else if (columnsOf(line) + 1 + columnsOf(word) <= kWidth)
-      line += " " + word;
-    else {
-      lines.push_back(line);
-      line = "  " + word;
-    }
-  }
-  lines.push_back(line);
-  return lines;
-}
-
 void writeHead(Page &page, const Planned &planned) {
   const std::string what =
       fmt::format("{} on {} × {}", oneLine(planned.model),
@@ -170,7 +76,8 @@ void writeHead(Page &page, const Planned &planned) {
     parts.push_back(planned.schedule);
   writeParts(page, parts);
   for (const std::string &line : planned.recompute) {
-    for (const std::string &part : wrapped("recompute " + oneLine(line))) {
+    for (const std::string &part :
+         wrapped("recompute " + oneLine(line), kColumns - kValueColumn)) {
       page.to(kValueColumn).put(part);
       page.endLine();
     }
@@ -374,18 +281,15 @@ void writeOrders(Page &page, const Report &report) {
       .put(
           fmt::format("{} % above the bound", percentage(orders.aboveBound())));
   page.endLine();
+  if (report.withoutReduction) {
+    figures("planc without", report.withoutReduction->figures);
+    page.to(0, kRemark)
+        .put("in-network reduction at " +
+             oneLine(report.withoutReduction->levels));
+    page.endLine();
+  }
   row("lower bound", bound);
   page.endLine();
-}
-
-/// `shard   heads, … over tp`: the clause's first word in a column of its own.
-std::string clauseText(std::string_view line) {
-  const std::size_t comment = line.find('#');
-  const std::string text = oneLine(line.substr(0, comment));
-  const std::size_t blank = text.find(' ');
-  if (blank == std::string::npos || blank > 9)
-    return text;
-  return fmt::format("{:<10}{}", text.substr(0, blank), text.substr(blank + 1));
 }
 
 void writeLines(Page &page, const Report &report) {

@@ -43,22 +43,32 @@ WaitParts partsOf(const Wait &wait, const Timeline &timeline) {
   return parts;
 }
 
-OrderFigures figuresOf(const program::ProgramSet &programs,
-                       const Timeline &timeline) {
-  OrderFigures figures;
-  figures.stepTime = timeline.stepTime;
+Waterfall waitsOf(const program::ProgramSet &programs,
+                  const Timeline &timeline) {
+  Waterfall waits;
   for (program::RankClassId id : programs.classes.ids()) {
     const std::int64_t ranks = programs.classes[id].ranks;
     forEachWait(timeline, id,
                 [&](const Wait &wait, program::BlockId, std::int64_t runs) {
                   const WaitParts parts = partsOf(wait, timeline);
                   const Int128 weight = Int128(ranks) * runs;
-                  if (parts.beforeCause == Cause::Bubble)
-                    figures.bubble += weight * parts.before.value;
-                  if (groupOf(parts.afterCause) == CauseGroup::Communication)
-                    figures.exposed += weight * parts.after.value;
+                  waits[parts.beforeCause] += weight * parts.before.value;
+                  waits[Cause::StepEnd] += weight * parts.outside.value;
+                  waits[parts.afterCause] += weight * parts.after.value;
                 });
   }
+  return waits;
+}
+
+OrderFigures figuresOf(const program::ProgramSet &programs,
+                       const Timeline &timeline) {
+  const Waterfall waits = waitsOf(programs, timeline);
+  OrderFigures figures;
+  figures.stepTime = timeline.stepTime;
+  figures.bubble = waits[Cause::Bubble];
+  for (std::size_t i = 0; i < kCauseCount; ++i)
+    if (groupOf(static_cast<Cause>(i)) == CauseGroup::Communication)
+      figures.exposed += waits.rankTime[i];
   const timeline::StepTimes &step = timeline.steps.back();
   figures.spanRankTime = Int128(programs.accelerators) *
                          (step.pipelineEnd - step.pipelineBegin).value;

@@ -50,6 +50,10 @@ void forEachWait(const timeline::Timeline &timeline,
   }
 }
 
+/// The waits of a timeline alone, by cause, as its waterfall would have them.
+Waterfall waitsOf(const program::ProgramSet &programs,
+                  const timeline::Timeline &timeline);
+
 /// Communication exposed and bubble of a timeline, as its report would say.
 OrderFigures figuresOf(const program::ProgramSet &programs,
                        const timeline::Timeline &timeline);

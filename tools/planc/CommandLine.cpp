@@ -166,7 +166,7 @@ private:
                         " takes nothing, found '" + std::string(argument) +
                         "'");
     const std::string what = operands[0]->HelpStr.str();
-    if (argument == "-" && what == "FILE") {
+    if (argument == "-" && what.rfind("FILE", 0) == 0) {
       usageError("`-`, a plan from standard input, is not supported yet");
       return kUnsupported;
     }

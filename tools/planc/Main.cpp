@@ -20,7 +20,11 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"emit", "FILE", "what a stage made: --stage=ast|sema|graph|sharded|…",
      runEmit},
     {"trace", "FILE", "the timeline, for ui.perfetto.dev: -o t.json", runTrace},
-    {"explain", "CODE", "the page of a diagnostic", runExplain},
+    {"explain", "FILE",
+     "what the step hangs on, what would hide the rest; or CODE, a "
+     "diagnostic's "
+     "page",
+     runExplain},
     {"version", "", "the version of planc, its language and its reports",
      runVersion},
 });

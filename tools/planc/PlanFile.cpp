@@ -47,8 +47,9 @@ bool isSameFile(const std::string &a, const std::string &b) {
 
 } // namespace
 
-PlanOptions::PlanOptions(cl::SubCommand &verb)
-    : file(cl::Positional, cl::desc("FILE"), cl::sub(verb), cl::cat(options())),
+PlanOptions::PlanOptions(cl::SubCommand &verb, const char *operand)
+    : file(cl::Positional, cl::desc(operand), cl::sub(verb),
+           cl::cat(options())),
       defines("D", cl::Prefix, cl::desc("set a `param` of the file"),
               cl::value_desc("name=value"), cl::sub(verb), cl::cat(options())),
       plan("plan", cl::desc("the plan of the file; its first, if not given"),

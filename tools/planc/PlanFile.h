@@ -16,7 +16,8 @@ namespace planc::tool {
 
 /// FILE, -D, --plan and the switches for people who work on planc.
 struct PlanOptions {
-  explicit PlanOptions(llvm::cl::SubCommand &verb);
+  explicit PlanOptions(llvm::cl::SubCommand &verb,
+                       const char *operand = "FILE");
 
   llvm::cl::opt<std::string> file;
   llvm::cl::list<std::string> defines;

@@ -1,0 +1,259 @@
+#include "compiler/driver/Evaluate.h"
+
+#include "compiler/driver/Costs.h"
+#include "compiler/driver/Simulate.h"
+#include "compiler/sema/Units.h"
+#include "runtime/report/WaitShares.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace planc::driver {
+
+namespace {
+
+std::int64_t shareOf(std::int64_t value, std::int64_t millionths) {
+  constexpr Int128 kMost = std::numeric_limits<std::int64_t>::max() / 4;
+  const Int128 scaled = Int128(value) * millionths / 1'000'000;
+  return static_cast<std::int64_t>(std::clamp<Int128>(scaled, 1, kMost));
+}
+
+bool isSame(const sim::OpCost &a, const sim::OpCost &b) {
+  return a.duration == b.duration && a.latency == b.latency &&
+         a.units == b.units && a.memoryShare == b.memoryShare &&
+         a.bound == b.bound && a.links == b.links;
+}
+
+bool areSame(const std::vector<std::vector<sim::OpCost>> &a,
+             const std::vector<std::vector<sim::OpCost>> &b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto &one, const auto &other) {
+                      return std::equal(one.begin(), one.end(), other.begin(),
+                                        other.end(), isSame);
+                    });
+}
+
+/// Of buckets, that of every piece alone; equal ones in a row are asked once.
+bool areSame(const sim::Costs &a, const sim::Costs &b,
+             const program::ProgramSet &programs) {
+  if (!areSame(a.instructions, b.instructions) || !areSame(a.tasks, b.tasks))
+    return false;
+  for (const program::RankProgram &code : programs.classes)
+    for (const auto *pieces : {&code.reduces, &code.gathers}) {
+      const program::Piece *before = nullptr;
+      for (const program::Piece &piece : *pieces) {
+        const bool isKnown = before && before->collective == piece.collective &&
+                             before->message.bytes == piece.message.bytes &&
+                             before->message.sizes == piece.message.sizes &&
+                             before->message.strides == piece.message.strides;
+        before = &piece;
+        if (!isKnown && !isSame(a.bucket(code, piece, piece.message.bytes),
+                                b.bucket(code, piece, piece.message.bytes)))
+          return false;
+      }
+    }
+  return true;
+}
+
+/// Kernels for nothing, for a machine that differs in its links only.
+class LinksOnly final : public cost::CostModel {
+public:
+  explicit LinksOnly(const cost::CostModel &model) : model_(model) {}
+  cost::ComputeCost compute(program::InstructionKind,
+                            const program::Work &) const override {
+    return {};
+  }
+  cost::CollectiveCost
+  communicate(program::InstructionKind kind,
+              const program::Message &message) const override {
+    return model_.communicate(kind, message);
+  }
+  std::int64_t units() const override { return model_.units(); }
+
+private:
+  const cost::CostModel &model_;
+};
+
+/// `before` with what `model` says of communication. `model` must outlive it.
+sim::Costs withLinksOf(const cost::CostModel &model, const sim::Costs &before,
+                       const program::ProgramSet &programs) {
+  sim::Costs out = sim::modelCosts(programs, model);
+  for (program::BlockId id : programs.blocks.ids()) {
+    const auto &code = programs.blocks[id].instructions;
+    for (std::size_t i = 0; i < code.size(); ++i)
+      if (classOf(code[i].kind) == program::InstructionClass::Compute)
+        out.instructions[id.index()][i] = before.instructions[id.index()][i];
+  }
+  return out;
+}
+
+Int128 distance(const sim::OpCost &a, const sim::OpCost &b) {
+  const std::int64_t change = (a.duration - b.duration).value;
+  return change < 0 ? -change : change;
+}
+
+/// By how much the costs of all that a step does differ, added up over classes:
+/// no chain of it gets longer or shorter by more.
+Int128 distance(const sim::Costs &a, const sim::Costs &b, const Runs &runs,
+                const program::ProgramSet &programs) {
+  std::vector<Int128> blocks;
+  for (program::BlockId id : programs.blocks.ids()) {
+    Int128 &sum = blocks.emplace_back(0);
+    for (std::size_t i = 0; i < a.instructions[id.index()].size(); ++i)
+      sum += distance(a.instructions[id.index()][i],
+                      b.instructions[id.index()][i]);
+  }
+  Int128 total = 0;
+  for (program::RankClassId id : programs.classes.ids()) {
+    const program::RankProgram &code = programs.classes[id];
+    for (program::TaskId task : code.tasks.ids())
+      total += code.tasks[task].kind == program::TaskKind::Run
+                   ? blocks[code.tasks[task].block.index()]
+                   : distance(a.tasks[id.index()][task.index()],
+                              b.tasks[id.index()][task.index()]);
+    const auto add = [&](const auto &buckets, const auto &pieces) {
+      for (const timeline::Bucket &bucket : buckets) {
+        const program::Piece &first = pieces[bucket.pieces.front()];
+        total += distance(a.bucket(code, first, bucket.bytes),
+                          b.bucket(code, first, bucket.bytes));
+      }
+    };
+    add(runs.order.classes[id].reduces, code.reduces);
+    add(runs.order.classes[id].gathers, code.gathers);
+  }
+  return total;
+}
+
+} // namespace
+
+std::vector<Resource> resourcesOf(const hardware::Cluster &cluster) {
+  using Kind = Resource::Kind;
+  std::vector<Resource> out = {{Kind::Arithmetic, 0},
+                               {Kind::MemoryBandwidth, 0}};
+  for (std::size_t level = 0; level < cluster.levels.size(); ++level) {
+    out.push_back({Kind::Bandwidth, level});
+    if (cluster.levels[level].latency > Duration(0))
+      out.push_back({Kind::Latency, level});
+  }
+  if (cluster.host.link > ByteRate(0))
+    out.push_back({Kind::HostLink, 0});
+  return out;
+}
+
+std::string nameOf(const hardware::Cluster &cluster, Resource resource) {
+  switch (resource.kind) {
+  case Resource::Kind::Arithmetic:
+    return "arithmetic";
+  case Resource::Kind::MemoryBandwidth:
+    return "memory bandwidth";
+  case Resource::Kind::Bandwidth:
+    return "bandwidth of " + cluster.levels[resource.level].name;
+  case Resource::Kind::Latency:
+    return "latency of " + cluster.levels[resource.level].name;
+  case Resource::Kind::HostLink:
+    return "bandwidth of the host's link";
+  }
+  return "";
+}
+
+std::string amountOf(const hardware::Cluster &cluster, Resource resource) {
+  switch (resource.kind) {
+  case Resource::Kind::Arithmetic:
+    return sema::formatQuantity(
+        cluster.accelerator.peaks.front().rate.toDouble(), sema::kFlopRate);
+  case Resource::Kind::MemoryBandwidth:
+    return sema::formatQuantity(cluster.accelerator.bandwidth.toDouble(),
+                                sema::kByteRate);
+  case Resource::Kind::Bandwidth:
+    return sema::formatQuantity(cluster.levels[resource.level].link.toDouble(),
+                                sema::kByteRate);
+  case Resource::Kind::Latency:
+    return sema::formatQuantity(
+        toSeconds(cluster.levels[resource.level].latency), sema::kSeconds);
+  case Resource::Kind::HostLink:
+    return sema::formatQuantity(cluster.host.link.toDouble(), sema::kByteRate);
+  }
+  return "";
+}
+
+hardware::Cluster withShare(const hardware::Cluster &cluster, Resource resource,
+                            std::int64_t millionths) {
+  hardware::Cluster out = cluster;
+  const auto scale = [&](auto &quantity) {
+    quantity.value = shareOf(quantity.value, millionths);
+  };
+  switch (resource.kind) {
+  case Resource::Kind::Arithmetic:
+    for (hardware::Peak &peak : out.accelerator.peaks)
+      scale(peak.rate);
+    break;
+  case Resource::Kind::MemoryBandwidth:
+    scale(out.accelerator.bandwidth);
+    break;
+  case Resource::Kind::Bandwidth:
+    scale(out.levels[resource.level].link);
+    break;
+  case Resource::Kind::Latency:
+    scale(out.levels[resource.level].latency);
+    break;
+  case Resource::Kind::HostLink:
+    scale(out.host.link);
+    break;
+  }
+  return out;
+}
+
+Result<std::optional<Evaluation>>
+Evaluator::on(const hardware::Cluster &cluster) const {
+  const program::ProgramSet &programs = *compilation_.programs;
+  const cost::RooflineCostModel model(cluster,
+                                      costOptionsOf(compilation_.module->plan));
+  sim::Costs costs = sim::modelCosts(programs, model);
+  if (areSame(costs, compilation_.runs->costs, programs))
+    return std::optional<Evaluation>();
+  Result<Runs> runs = simulateOrders(compilation_, std::move(costs), options_);
+  if (!runs)
+    return runs.failure();
+  return std::optional(Evaluation{runs->chosen.stepTime,
+                                  report::waitsOf(programs, runs->chosen)});
+}
+
+Evaluation Evaluator::asCompiled() const {
+  const timeline::Timeline &chosen = compilation_.runs->chosen;
+  return {chosen.stepTime, report::waitsOf(*compilation_.programs, chosen)};
+}
+
+Result<std::optional<report::WithoutReduction>>
+withoutReduction(const Compilation &compilation, const Options &options) {
+  const std::optional<report::WithoutReduction> kNone;
+  hardware::Cluster cluster = compilation.module->cluster;
+  report::WithoutReduction out;
+  for (hardware::Level &level : cluster.levels) {
+    if (!level.inNetworkReduction)
+      continue;
+    level.inNetworkReduction = false;
+    out.levels += (out.levels.empty() ? "" : ", ") + level.name;
+  }
+  if (out.levels.empty())
+    return kNone;
+  const program::ProgramSet &programs = *compilation.programs;
+  const Runs &runs = *compilation.runs;
+  const cost::RooflineCostModel model(cluster,
+                                      costOptionsOf(compilation.module->plan));
+  const LinksOnly links(model);
+  const sim::Costs costs = withLinksOf(links, runs.costs, programs);
+  if (distance(costs, runs.costs, runs, programs) * 1000 <
+      runs.chosen.stepTime.value)
+    return kNone;
+  Result<timeline::Timeline> timeline =
+      sim::simulate(programs, costs, runs.order, simulationOptions(options));
+  if (!timeline)
+    return timeline.failure();
+  out.figures = report::figuresOf(programs, *timeline);
+  const std::int64_t change = (timeline->stepTime - runs.chosen.stepTime).value;
+  if (std::abs(change) < runs.chosen.stepTime.value / 1000)
+    return kNone;
+  return std::optional(out);
+}
+
+} // namespace planc::driver
