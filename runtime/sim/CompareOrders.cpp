@@ -35,7 +35,7 @@ public:
     for (int round = 0; better && round < kRounds; ++round) {
       better = false;
       for (bool moves : {true, false}) {
-        if (moves ? !wanted_.moveWeights : wanted_.buckets.has_value())
+        if (moves ? !wanted_.moveWeights || round > 0 : !cuts())
           continue;
         Result<Outcome> next = moves ? moved(best) : cut(best);
         if (!next)
@@ -50,6 +50,10 @@ public:
   }
 
 private:
+  bool cuts() const {
+    return !wanted_.buckets && wanted_.overlap == Overlap::Allowed;
+  }
+
   Result<Outcome> cut(const Outcome &seen) const {
     return outcomeOf(set_, costs_,
                      chosenIssue(set_, costs_, seen.timeline, seen.order),
@@ -62,7 +66,7 @@ private:
         set_, costs_,
         reorderedIssue(set_, costs_, wanted_.spare, seen.timeline, seen.order),
         options_);
-    if (!first || wanted_.buckets)
+    if (!first || !cuts())
       return first;
     Result<Outcome> second = cut(*first);
     return !second || second->timeline.stepTime < first->timeline.stepTime
@@ -96,12 +100,9 @@ Result<Comparison> compareOrders(const program::ProgramSet &set,
   if (!framework)
     return framework.failure();
   out.framework = std::move(*framework);
-  if (wanted.overlap == Overlap::None) {
-    out.chosen = out.program;
-    return out;
-  }
   Result<Outcome> start =
-      wanted.buckets
+      wanted.overlap == Overlap::None ? out.program
+      : wanted.buckets
           ? outcomeOf(set, costs, frameworkIssue(set, *wanted.buckets), options)
       : out.program.timeline.stepTime < out.framework.timeline.stepTime
           ? out.program

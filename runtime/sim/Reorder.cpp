@@ -157,7 +157,7 @@ public:
   std::vector<std::uint32_t> find(std::vector<std::uint32_t> stands) {
     stands_ = program::peakOf(block_, stands);
     const Duration bound = sched::overlapLowerBound(problem_.free());
-    for (std::int64_t part : {0, 1, 4, 16}) {
+    for (std::int64_t part : {0, 2, 16}) {
       tryWith(Bytes(spare_.value / 16 * part));
       if (!found_.empty() && isClose(found_.back().makespan, bound))
         break;

@@ -107,10 +107,11 @@ private:
       load += around.groups[static_cast<std::size_t>(one.group)].of(one.bytes);
     around.linkFree = busy - run.begin;
     around.rest = last - run.end;
-    if (load + around.linkFree > around.rest)
-      return;
-    // Whatever the order, they end before the stage's last run does.
-    around = {};
+    // Whatever the order, they end before the stage's last run does; or they
+    // queue on the link until the run is over.
+    if (load + around.linkFree <= around.rest ||
+        around.linkFree >= run.end - run.begin)
+      around = {};
   }
 
   std::optional<std::uint32_t> orderFor(BlockId block,
