@@ -1,11 +1,12 @@
-// Rank programs as text; runtime/program/ProgramPrinter.cpp says what the words
-// and fields mean and writes them. Flat on purpose: nothing nests, every
+// Rank programs and their schedules as text; runtime/program/ProgramPrinter.cpp
+// and runtime/sim/IssuePrinter.cpp say what the words and fields mean and write
+// them. Flat on purpose: nothing nests, every
 // decision looks at one token, and a field's sign belongs to its name, so that
 // long programs are read fast.
 grammar ProgramText;
 
 whole
-    : NEWLINE* PROGRAM name=TEXT fields+=field* OPEN
+    : NEWLINE* head=(PROGRAM | SCHEDULE) name=TEXT fields+=field* OPEN
       items+=item* CLOSE NEWLINE* EOF
     ;
 
@@ -25,9 +26,10 @@ field
                           (COMMA values+=(NUMBER | PAIR))*)? RBRACKET )
     ;
 
-PROGRAM : 'program' ;
-BLOCK   : 'block' ;
-CLASS   : 'class' ;
+PROGRAM  : 'program' ;
+SCHEDULE : 'schedule' ;
+BLOCK    : 'block' ;
+CLASS    : 'class' ;
 
 KEY      : Word '=' ;
 WORD     : Word ;

@@ -5,7 +5,6 @@
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/Explain.h"
 #include "compiler/driver/MakeReport.h"
-#include "compiler/driver/PrintSchedule.h"
 #include "compiler/driver/Refine.h"
 #include "compiler/driver/Remedies.h"
 #include "compiler/sema/Elaborate.h"
@@ -412,7 +411,7 @@ std::optional<std::string> Session::emit(Stage stage) {
   case Stage::Program:
     return program::toText(*c.programs);
   case Stage::Schedule:
-    return printSchedule(c.runs->order, *c.programs);
+    return sim::toText(c.runs->order, *c.programs);
   case Stage::Timeline:
     return timeline::toText(c.runs->chosen, *c.programs);
   }

@@ -26,6 +26,17 @@ std::string_view toString(program::ProgramSet::StepEnd end) {
   return end == program::ProgramSet::StepEnd::Joined ? "joined" : "free";
 }
 
+std::optional<sim::Overlap> overlapFromName(std::string_view name) {
+  if (name == "none")
+    return sim::Overlap::None;
+  if (name == "allowed")
+    return sim::Overlap::Allowed;
+  return std::nullopt;
+}
+std::string_view toString(sim::Overlap overlap) {
+  return overlap == sim::Overlap::None ? "none" : "allowed";
+}
+
 /// Enumerators up to and with this one.
 template <class E> constexpr std::size_t countTo(E last) {
   return static_cast<std::size_t>(last) + 1;
@@ -194,6 +205,10 @@ void FieldReader::into(program::ProgramSet::StepEnd &target) {
        countTo(program::ProgramSet::StepEnd::Joined));
 }
 
+void FieldReader::into(sim::Overlap &target) {
+  word(target, overlapFromName, "an overlap", countTo(sim::Overlap::Allowed));
+}
+
 void FieldReader::into(std::vector<std::int64_t> &target) {
   if (!isList(P::NUMBER, "a list of numbers"))
     return;
@@ -215,6 +230,13 @@ void FieldReader::into(std::vector<program::TaskId> &target) {
   into(indices);
   for (std::uint32_t index : indices)
     target.push_back(program::TaskId(index));
+}
+
+void FieldReader::into(std::vector<program::PieceId> &target) {
+  std::vector<std::uint32_t> indices;
+  into(indices);
+  for (std::uint32_t index : indices)
+    target.push_back(program::PieceId(index));
 }
 
 void FieldReader::into(std::vector<program::Piece::Use> &target) {

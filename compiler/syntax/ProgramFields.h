@@ -4,6 +4,7 @@
 
 #include "compiler/syntax/ProgramSyntax.h"
 #include "runtime/program/Names.h"
+#include "runtime/sim/IssueOrder.h"
 
 #include <initializer_list>
 #include <span>
@@ -37,9 +38,11 @@ public:
   void into(program::PassKind &target);
   void into(program::Stream &target);
   void into(program::ProgramSet::StepEnd &target);
+  void into(sim::Overlap &target);
   void into(std::vector<std::int64_t> &target);
   void into(std::vector<std::uint32_t> &target);
   void into(std::vector<program::TaskId> &target);
+  void into(std::vector<program::PieceId> &target);
   void into(std::vector<program::Piece::Use> &target);
   template <class Tag> void into(Id<Tag> &target) {
     if (auto index = this->index(scalar(ProgramTextParser::NUMBER, "a number")))

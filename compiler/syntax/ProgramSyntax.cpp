@@ -1,6 +1,7 @@
 #include "compiler/syntax/ProgramSyntax.h"
 
 #include "compiler/diag/Kinds.h"
+#include "compiler/syntax/ProgramFields.h"
 #include "compiler/syntax/ReadProgram.h"
 
 namespace planc::syntax {
@@ -25,6 +26,8 @@ std::string_view nameOf(std::size_t type) {
   switch (type) {
   case P::PROGRAM:
     return "`program`";
+  case P::SCHEDULE:
+    return "`schedule`";
   case P::BLOCK:
     return "`block`";
   case P::CLASS:
@@ -238,7 +241,7 @@ bool ProgramSyntax::readTokens() {
   return true;
 }
 
-ProgramTextParser::WholeContext *ProgramSyntax::parse() {
+ProgramTextParser::WholeContext *ProgramSyntax::parse(Head head) {
   if (!readTokens())
     return nullptr;
   std::size_t errorsBefore = emitter_.errorCount();
@@ -248,7 +251,55 @@ ProgramTextParser::WholeContext *ProgramSyntax::parse() {
   parser_->setErrorHandler(
       std::make_shared<ProgramErrors>(places_, sources_, emitter_));
   P::WholeContext *whole = parser_->whole();
-  return emitter_.errorCount() == errorsBefore ? whole : nullptr;
+  if (emitter_.errorCount() != errorsBefore)
+    return nullptr;
+  const std::size_t wanted = head == Head::Program ? P::PROGRAM : P::SCHEDULE;
+  if (whole->head->getType() == wanted)
+    return whole;
+  emitter_.report(span(whole->head), Kind::ExpectedToken,
+                  "expected {}, found {}", nameOf(wanted),
+                  nameOf(whole->head->getType()));
+  return nullptr;
+}
+
+/// The first broken rule, and some of the others.
+void reportRules(const std::vector<std::string> &broken,
+                 source::SourceSpan span, diag::Emitter &emitter) {
+  constexpr std::size_t kShown = 8;
+  auto report = emitter.report(span, Kind::ProgramRule, "{}", broken[0]);
+  for (std::size_t i = 1; i < broken.size() && i < kShown; ++i)
+    report.note("{}", broken[i]);
+  if (broken.size() > kShown)
+    report.note("and {} more", broken.size() - kShown);
+}
+
+bool isReadable(source::FileId file, const source::SourceSet &sources,
+                diag::Emitter &emitter) {
+  std::string_view text = sources[file].text();
+  if (text.size() > kMaxProgramBytes) {
+    emitter.report({file, 0, 0}, Kind::FileTooLarge,
+                   "the program has {} bytes, more than 32 MiB", text.size());
+    return false;
+  }
+  if (auto bad = source::firstInvalidUtf8(text)) {
+    auto at = static_cast<std::uint32_t>(*bad);
+    emitter.report({file, at, at + 1}, Kind::NotUtf8, "byte {} is not UTF-8",
+                   *bad);
+    return false;
+  }
+  return true;
+}
+
+void reportWord(const ProgramSyntax &syntax, const Token *word,
+                std::string_view what,
+                const std::vector<std::string_view> &known,
+                diag::Emitter &emitter) {
+  std::string_view name = syntax.text(word);
+  emitter
+      .report(syntax.span(word), Kind::ProgramWord, "there is no {} `{}`", what,
+              name)
+      .suggest(syntax.span(word), diag::nearestName(name, known))
+      .note("known: {}", listed(known));
 }
 
 } // namespace planc::syntax

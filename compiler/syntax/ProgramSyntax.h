@@ -9,6 +9,8 @@
 #include "ProgramTextParser.h"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace planc::syntax {
 
@@ -20,8 +22,10 @@ public:
   ProgramSyntax(source::FileId file, const source::SourceSet &sources,
                 diag::Emitter &emitter);
 
-  /// Null after an error.
-  ProgramTextParser::WholeContext *parse();
+  enum class Head : std::uint8_t { Program, Schedule };
+
+  /// Null after an error; a text of the other head is one.
+  ProgramTextParser::WholeContext *parse(Head head);
 
   source::SourceSpan span(const antlr4::Token *token) const {
     return places_.span(*token);
@@ -44,5 +48,19 @@ private:
   std::unique_ptr<antlr4::CommonTokenStream> stream_;
   std::unique_ptr<ProgramTextParser> parser_;
 };
+
+/// False after an error: more than a program may have, or no UTF-8.
+bool isReadable(source::FileId file, const source::SourceSet &sources,
+                diag::Emitter &emitter);
+
+/// The first broken rule, and some of the others. There is one.
+void reportRules(const std::vector<std::string> &broken,
+                 source::SourceSpan span, diag::Emitter &emitter);
+
+/// A first word of a line that is none of those known.
+void reportWord(const ProgramSyntax &syntax, const antlr4::Token *word,
+                std::string_view what,
+                const std::vector<std::string_view> &known,
+                diag::Emitter &emitter);
 
 } // namespace planc::syntax

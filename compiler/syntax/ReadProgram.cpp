@@ -148,7 +148,8 @@ private:
         instruction.kind = *kind;
         readInstruction(*line, instruction);
       } else {
-        reportWord(line->word, "instruction", instructionNames());
+        reportWord(syntax_, line->word, "instruction", instructionNames(),
+                   emitter_);
       }
       block.instructions.push_back(std::move(instruction));
     }
@@ -186,8 +187,9 @@ private:
       readMemory(line, rankClass.memory);
     else
       reportWord(
-          line.word, "line of a class",
-          {"run", "send", "recv", "collective", "reduce", "gather", "memory"});
+          syntax_, line.word, "line of a class",
+          {"run", "send", "recv", "collective", "reduce", "gather", "memory"},
+          emitter_);
   }
 
   Task buildTask(TaskKind kind, const P::LineContext &line) {
@@ -249,49 +251,11 @@ private:
     return names;
   }
 
-  void reportWord(const Token *word, std::string_view what,
-                  const std::vector<std::string_view> &known) {
-    std::string_view name = syntax_.text(word);
-    emitter_
-        .report(syntax_.span(word), Kind::ProgramWord, "there is no {} `{}`",
-                what, name)
-        .suggest(syntax_.span(word), diag::nearestName(name, known))
-        .note("known: {}", listed(known));
-  }
-
   const ProgramSyntax &syntax_;
   diag::Emitter &emitter_;
   ProgramSet set_;
   bool hasMemory_ = false;
 };
-
-/// The first broken rule, and some of the others.
-void reportRules(const std::vector<std::string> &broken,
-                 source::SourceSpan span, diag::Emitter &emitter) {
-  constexpr std::size_t kShown = 8;
-  auto report = emitter.report(span, Kind::ProgramRule, "{}", broken[0]);
-  for (std::size_t i = 1; i < broken.size() && i < kShown; ++i)
-    report.note("{}", broken[i]);
-  if (broken.size() > kShown)
-    report.note("and {} more", broken.size() - kShown);
-}
-
-bool isReadable(source::FileId file, const source::SourceSet &sources,
-                diag::Emitter &emitter) {
-  std::string_view text = sources[file].text();
-  if (text.size() > kMaxProgramBytes) {
-    emitter.report({file, 0, 0}, Kind::FileTooLarge,
-                   "the program has {} bytes, more than 32 MiB", text.size());
-    return false;
-  }
-  if (auto bad = source::firstInvalidUtf8(text)) {
-    auto at = static_cast<std::uint32_t>(*bad);
-    emitter.report({file, at, at + 1}, Kind::NotUtf8, "byte {} is not UTF-8",
-                   *bad);
-    return false;
-  }
-  return true;
-}
 
 } // namespace
 
@@ -302,7 +266,7 @@ std::optional<ProgramSet> readProgram(source::FileId file,
     return std::nullopt;
   std::size_t errorsBefore = emitter.errorCount();
   ProgramSyntax syntax(file, sources, emitter);
-  const P::WholeContext *whole = syntax.parse();
+  const P::WholeContext *whole = syntax.parse(ProgramSyntax::Head::Program);
   if (!whole)
     return std::nullopt;
   ProgramSet set = ProgramBuilder(syntax, emitter).build(*whole);

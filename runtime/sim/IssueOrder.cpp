@@ -74,6 +74,23 @@ IssueOrder frameworkIssue(const program::ProgramSet &set, BucketPolicy policy) {
 
 namespace {
 
+/// What follows a piece is in a bucket that follows the piece's; nothing else
+/// follows one. Each piece is in one bucket.
+template <class Say>
+void verifyChains(const std::vector<Bucket> &buckets, const Pieces &pieces,
+                  Say say) {
+  std::vector<std::uint32_t> before(pieces.size(), Bucket::kNone);
+  for (std::size_t b = 0; b < buckets.size(); ++b)
+    for (PieceId id : buckets[b].pieces)
+      if (pieces[id].then.isValid())
+        before[pieces[id].then.index()] = static_cast<std::uint32_t>(b);
+  for (std::size_t b = 0; b < buckets.size(); ++b)
+    if (std::any_of(
+            buckets[b].pieces.begin(), buckets[b].pieces.end(),
+            [&](PieceId id) { return before[id.index()] != buckets[b].after; }))
+      say(3, b, "does not follow the bucket of what its pieces follow");
+}
+
 void verifyBuckets(const std::vector<Bucket> &buckets, const Pieces &pieces,
                    const std::string &where, std::vector<std::string> &broken) {
   std::vector<int> seen(pieces.size());
@@ -104,6 +121,8 @@ void verifyBuckets(const std::vector<Bucket> &buckets, const Pieces &pieces,
     if (seen[id.index()] == 0)
       broken.push_back(
           fmt::format("I1 {} piece {}: is in no bucket", where, id.index()));
+  if (broken.empty())
+    verifyChains(buckets, pieces, say);
 }
 
 /// Each instruction once, after what it depends on.

@@ -79,4 +79,8 @@ Bytes extraOf(const ClassIssue &issue, const std::vector<BlockOrder> &orders,
 std::vector<std::string> verify(const IssueOrder &order,
                                 const program::ProgramSet &set);
 
+/// A line a bucket and an order; reading it back gives the same
+/// (compiler/syntax/ReadSchedule.h). The order is one of the program.
+std::string toText(const IssueOrder &order, const program::ProgramSet &set);
+
 } // namespace planc::sim

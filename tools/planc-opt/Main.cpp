@@ -3,6 +3,7 @@
 #include "compiler/diag/Consumers.h"
 #include "compiler/diag/Kinds.h"
 #include "compiler/syntax/ReadProgram.h"
+#include "compiler/syntax/ReadSchedule.h"
 #include "runtime/sim/Engine.h"
 #include "tools/planc-opt/Summary.h"
 
@@ -24,7 +25,7 @@ namespace {
 namespace cl = llvm::cl;
 
 enum class Order { Program, Framework, Chosen };
-enum class Print { Summary, Program, Timeline };
+enum class Print { Summary, Program, Schedule, Timeline };
 
 struct CommandLine {
   cl::OptionCategory category{"options"};
@@ -36,6 +37,9 @@ struct CommandLine {
                  clEnumValN(Order::Framework, "framework", "by --bucket"),
                  clEnumValN(Order::Chosen, "chosen", "by the optimiser")),
       cl::cat(category)};
+  cl::opt<std::string> schedule{
+      "schedule", cl::desc("a schedule's text, instead of --order"),
+      cl::value_desc("FILE"), cl::cat(category)};
   cl::opt<sim::BucketPolicy::Kind> bucket{
       "bucket", cl::desc("of the framework order"),
       cl::init(sim::BucketPolicy::Kind::Ddp),
@@ -78,6 +82,7 @@ struct CommandLine {
       "print", cl::desc("what"), cl::init(Print::Summary),
       cl::values(clEnumValN(Print::Summary, "summary", "numbers"),
                  clEnumValN(Print::Program, "program", "the text again"),
+                 clEnumValN(Print::Schedule, "schedule", "the order's text"),
                  clEnumValN(Print::Timeline, "timeline", "of the first step")),
       cl::cat(category)};
 };
@@ -152,14 +157,25 @@ public:
 
   /// Gives the exit code.
   int run() {
-    std::optional<std::string> text = readFile(options_.file);
-    if (!text)
-      return usage(fmt::format("cannot read '{}': {}", options_.file.getValue(),
-                               std::strerror(errno)));
-    if (int code = read(std::move(*text)); code != 0)
+    auto program = [&](auto file, const auto &sources, auto &emitter) {
+      set_ = syntax::readProgram(file, sources, emitter);
+      return set_.has_value();
+    };
+    if (int code = read(options_.file, program); code != 0)
       return code;
+    auto schedule = [&](auto file, const auto &sources, auto &emitter) {
+      schedule_ = syntax::readSchedule(file, sources, *set_, emitter);
+      return schedule_.has_value();
+    };
+    if (!options_.schedule.empty())
+      if (int code = read(options_.schedule, schedule); code != 0)
+        return code;
     if (options_.print == Print::Program) {
       llvm::outs() << program::toText(*set_);
+      return 0;
+    }
+    if (options_.print == Print::Schedule && schedule_) {
+      llvm::outs() << sim::toText(*schedule_, *set_);
       return 0;
     }
     if (int code = state(); code != 0)
@@ -168,14 +184,20 @@ public:
   }
 
 private:
-  int read(std::string text) {
+  /// Gives the exit code. `reader(file, sources, emitter)` is false after an
+  /// error.
+  template <class Reader> int read(const std::string &path, Reader reader) {
+    std::optional<std::string> text = readFile(path);
+    if (!text)
+      return usage(
+          fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
     source::SourceSet sources;
-    source::FileId file = sources.add(options_.file, std::move(text));
+    source::FileId file = sources.add(path, std::move(*text));
     diag::ConsoleConsumer console(llvm::errs(), sources, diag::Colour::Never);
     diag::Emitter emitter(console);
-    set_ = syntax::readProgram(file, sources, emitter);
+    const bool isRead = reader(file, sources, emitter);
     emitter.finish();
-    return set_ ? 0 : exitCode(emitter.failure());
+    return isRead ? 0 : exitCode(emitter.failure());
   }
 
   void shareOf(sim::OpCost &cost) const {
@@ -225,6 +247,8 @@ private:
   }
 
   Result<sim::IssueOrder> makeOrder() const {
+    if (schedule_)
+      return *schedule_;
     if (options_.order == Order::Program)
       return sim::programIssue(*set_);
     sim::BucketPolicy policy;
@@ -256,6 +280,10 @@ private:
       return fail(order.failure().kind, order.failure().text);
     if (auto broken = sim::verify(*order, *set_); !broken.empty())
       return fail(FailureKind::Internal, broken[0]);
+    if (options_.print == Print::Schedule) {
+      llvm::outs() << sim::toText(*order, *set_);
+      return 0;
+    }
     Result<timeline::Timeline> one = simulate(*order, 1);
     Result<timeline::Timeline> two = simulate(*order, 2);
     for (const auto *timeline : {&one, &two}) {
@@ -273,6 +301,7 @@ private:
 
   const CommandLine &options_;
   std::optional<program::ProgramSet> set_;
+  std::optional<sim::IssueOrder> schedule_; ///< --schedule
   sim::Costs costs_;
 };
 
