@@ -1,6 +1,7 @@
 #include "compiler/driver/Costs.h"
 
 #include "compiler/lower/HideExchanges.h"
+#include "compiler/lower/OverlapTensor.h"
 #include "compiler/pipeline/StageGraph.h"
 
 #include <algorithm>
@@ -33,9 +34,40 @@ cost::Options costOptionsOf(const sema::Plan &plan) {
   return options;
 }
 
-lower::LoweredModel lowerModel(const shard::ShardedGraph &sharded,
-                               const sema::Plan &plan,
+namespace {
+
+/// With `overlap tensor` in both orders of the gradients of weights; the
+/// quicker backward, of equal ones the first.
+lower::LoweredBody lowerOne(const LowerRequest &request, ops::BodyId body,
+                            const lower::RerunChoice &choice,
+                            lower::Scatters scatters) {
+  const auto made = [&](lower::WeightOrder order) {
+    lower::LoweredBody out =
+        lower::lowerBody(*request.sharded, body, choice, {scatters, order});
+    if (request.plan->overlap.experts)
+      lower::hideExchanges(out);
+    if (request.plan->overlap.tensor)
+      lower::overlapTensor(
+          {request.sharded, body, instructionTimes(*request.cost)}, out);
+    return out;
+  };
+  lower::LoweredBody inPlace = made(lower::WeightOrder::InPlace);
+  if (!request.plan->overlap.tensor)
+    return inPlace;
+  lower::LoweredBody under = made(lower::WeightOrder::UnderReductions);
+  const lower::InstructionTime time = instructionTimes(*request.cost);
+  return lower::lengthOf(under.backward.instructions, time) <
+                 lower::lengthOf(inPlace.backward.instructions, time)
+             ? under
+             : inPlace;
+}
+
+} // namespace
+
+lower::LoweredModel lowerModel(const LowerRequest &request,
                                std::vector<lower::RerunChoice> choices) {
+  const shard::ShardedGraph &sharded = *request.sharded;
+  const sema::Plan &plan = *request.plan;
   std::vector<bool> isLayer(sharded.bodies.size(), false);
   for (const ops::Segment &segment : sharded.graph->model.segments)
     for (ops::BodyId body : segment.iterations)
@@ -50,9 +82,7 @@ lower::LoweredModel lowerModel(const shard::ShardedGraph &sharded,
     for (lower::RerunChoice choice : choices) {
       if (!isLayer[body.index()])
         choice.all = choice.attention = false;
-      forms.push_back(lower::lowerBody(sharded, body, choice, scatters));
-      if (plan.overlap.experts)
-        lower::hideExchanges(forms.back());
+      forms.push_back(lowerOne(request, body, choice, scatters));
       known.push_back(std::move(choice));
     }
     bool isOne = std::all_of(known.begin(), known.end(), [&](const auto &each) {

@@ -13,9 +13,14 @@ cost::Options costOptionsOf(const sema::Plan &plan);
 
 /// Every body of the model in a form for each choice of what is made again.
 /// `all` and `attention` are of layers; operators that are named by path count
-/// wherever they stand.
-lower::LoweredModel lowerModel(const shard::ShardedGraph &sharded,
-                               const sema::Plan &plan,
+/// wherever they stand. `cost` chooses among forms of one body that communicate
+/// the same.
+struct LowerRequest {
+  const shard::ShardedGraph *sharded = nullptr;
+  const sema::Plan *plan = nullptr;
+  const cost::CostModel *cost = nullptr;
+};
+lower::LoweredModel lowerModel(const LowerRequest &request,
                                std::vector<lower::RerunChoice> choices);
 
 /// Instructions of one pass, one after the other.

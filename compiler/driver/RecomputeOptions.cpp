@@ -38,7 +38,7 @@ private:
 
   Priced price(const RerunChoice &choice) const {
     lower::LoweredBody body = lower::lowerBody(*request_.sharded, request_.body,
-                                               choice, request_.scatters);
+                                               choice, {request_.scatters});
     return {choice, body.saved.value,
             costOf(body.backward.instructions, *request_.cost).value};
   }

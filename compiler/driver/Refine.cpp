@@ -61,7 +61,8 @@ public:
   Refined run() {
     std::vector<RerunChoice> choices = findChoices();
     Refined first;
-    first.bodies = lowerModel(*request_.sharded, plan_, std::move(choices));
+    first.bodies = lowerModel({request_.sharded, &plan_, request_.cost},
+                              std::move(choices));
     const std::size_t units = pipeline::unitsOf(model_).size();
     first.bodies.choiceOf.assign(units, 0);
     assign(first);
@@ -298,8 +299,9 @@ std::optional<std::int64_t> recomputeSaves(const RefineRequest &request) {
   const sema::Plan &plan = request.module->plan;
   if (plan.recompute.items.empty())
     return std::nullopt;
-  const lower::LoweredModel bodies = lowerModel(
-      *request.sharded, plan, {RerunChoice(), choiceOf(plan.recompute, 0)});
+  const lower::LoweredModel bodies =
+      lowerModel({request.sharded, &plan, request.cost},
+                 {RerunChoice(), choiceOf(plan.recompute, 0)});
   std::optional<std::int64_t> most;
   for (const std::vector<lower::LoweredBody> &forms : bodies.forms) {
     if (forms.size() < 2 || forms[0].saved.value == 0)

@@ -91,14 +91,17 @@ std::vector<std::uint32_t> reorder(LoweredPass &pass) {
   for (std::uint32_t p = 0; p < order.size(); ++p)
     place[order[p]] = p;
   std::vector<Instruction> laid;
+  std::vector<const shard::Step *> steps;
   laid.reserve(order.size());
   for (std::uint32_t old : order) {
+    steps.push_back(pass.steps[old]);
     laid.push_back(std::move(pass.instructions[old]));
     for (std::uint32_t &dep : laid.back().deps)
       dep = place[dep];
     std::sort(laid.back().deps.begin(), laid.back().deps.end());
   }
   pass.instructions = std::move(laid);
+  pass.steps = std::move(steps);
   for (auto *uses : {&pass.reads, &pass.writes})
     for (LoweredPass::SlotUse &use : *uses)
       use.instruction = place[use.instruction];

@@ -142,8 +142,10 @@ void setGroup(program::Message &message, const shard::Step &step) {
 }
 
 LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
-                      const RerunChoice &recompute, Scatters scatters) {
+                      const RerunChoice &recompute,
+                      const LowerOptions &options) {
   const shard::ShardedBody &sharded = graph.bodies[body];
+  const Scatters scatters = options.scatters;
   LoweredBody lowered;
 
   Rerun rerun = planRerun(graph, body, recompute);
@@ -154,6 +156,8 @@ LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
     if ((scatters == Scatters::InPass || !isScatter(step)) &&
         !isGathered(step, sharded, rerun))
       backward.push_back({&step, step.phase});
+  if (options.weights == WeightOrder::UnderReductions)
+    backward = weightsUnderReductions(graph, body, backward);
   const NarrowCopies narrow = narrowCopies(graph, body, backward, rerun.kept);
 
   std::vector<PlannedStep> forward = planned(sharded.forward);

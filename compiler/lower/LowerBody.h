@@ -23,12 +23,24 @@ struct LoweredPass {
   /// Instructions that read a slot as it arrives, and the one that leaves the
   /// new value in a slot. A slot handed on untouched is in neither.
   std::vector<SlotUse> reads, writes;
+  /// By instruction: the step it is, where it is one whole step and no other.
+  std::vector<const shard::Step *> steps;
 };
 
 /// Who runs the reduce-scatters of gradients that are kept cut (ZeRO-2).
 enum class Scatters : std::uint8_t {
   InPass, ///< each backward, at its end
   ByStage ///< the stage, whenever it turns to another chunk: see Pieces.h
+};
+
+/// Where products of weight gradients stand in a backward: each beside the
+/// product of the input gradient, or behind the next reduction of activations,
+/// which goes on meanwhile (`overlap tensor`).
+enum class WeightOrder : std::uint8_t { InPlace, UnderReductions };
+
+struct LowerOptions {
+  Scatters scatters = Scatters::InPass;
+  WeightOrder weights = WeightOrder::InPlace;
 };
 
 /// One body under one choice of recomputation.
@@ -67,7 +79,7 @@ struct LoweredBody {
 /// enters and leaves the kernel; views and slices become none.
 LoweredBody lowerBody(const shard::ShardedGraph &graph, ops::BodyId body,
                       const RerunChoice &recompute,
-                      Scatters scatters = Scatters::InPass);
+                      const LowerOptions &options = {});
 
 /// Bodies in every form that some unit runs them in. A form is a choice of what
 /// is made again; bodies that no choice touches have one.

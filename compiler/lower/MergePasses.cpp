@@ -107,15 +107,18 @@ MergedPasses mergePasses(const Block &first, const Block &second,
   if (!time)
     return simple;
   MergedPasses listed = listSchedule(first, second, time);
-  return lengthOf(listed.block, time) <= lengthOf(simple.block, time) ? listed
-                                                                      : simple;
+  return lengthOf(listed.block.instructions, time) <=
+                 lengthOf(simple.block.instructions, time)
+             ? listed
+             : simple;
 }
 
-Duration lengthOf(const Block &block, const InstructionTime &time) {
+Duration lengthOf(const std::vector<Instruction> &instructions,
+                  const InstructionTime &time) {
   Streams streams;
   std::vector<std::int64_t> ends;
   std::int64_t last = 0;
-  for (const Instruction &instruction : block.instructions) {
+  for (const Instruction &instruction : instructions) {
     ends.push_back(streams.startOf(instruction, ends) +
                    time(instruction).value);
     streams.occupy(instruction, ends.back());

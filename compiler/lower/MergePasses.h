@@ -28,7 +28,8 @@ MergedPasses mergePasses(const program::Block &first,
                          const program::Block &second,
                          const InstructionTime &time);
 
-/// How long a block takes on streams of its own, each instruction `time` long.
-Duration lengthOf(const program::Block &block, const InstructionTime &time);
+/// How long instructions take on streams of their own, each `time` long.
+Duration lengthOf(const std::vector<program::Instruction> &instructions,
+                  const InstructionTime &time);
 
 } // namespace planc::lower

@@ -78,6 +78,7 @@ LoweredPass PassBuilder::finish(const std::vector<shard::Port> &outputs) {
       if (maker.phase != Phase::Forward && !read_.count(port.value))
         maker.makes += held(port.value);
     }
+  pass_.steps.resize(here(), nullptr);
   return std::move(pass_);
 }
 
@@ -180,6 +181,8 @@ void PassBuilder::addKernel(const std::vector<PlannedStep> &steps,
   for (ShardedValueId operand : kernel.operands)
     if (!dependOnCopy(instruction, opOf(*last.step), operand))
       depend(instruction, operand);
+  if (kernel.steps.size() == 1)
+    isStep(*last.step);
   push(std::move(instruction), kernel.results);
 }
 
@@ -280,6 +283,7 @@ void PassBuilder::addCollective(const PlannedStep &planned) {
       scattered_.push_back(
           {operand, static_cast<std::uint32_t>(pass_.instructions.size())});
   }
+  isStep(step);
   push(std::move(instruction), step.results);
   if (isExchange && got < given && got > 1)
     sortTokens(planned, step.results[0], step.results[0]);

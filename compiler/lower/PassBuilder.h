@@ -76,6 +76,12 @@ private:
   /// their gradients.
   Bytes held(shard::ShardedValueId value) const;
 
+  /// The next instruction is this step and nothing else.
+  void isStep(const shard::Step &step) {
+    pass_.steps.resize(here(), nullptr);
+    pass_.steps.push_back(&step);
+  }
+
   void addKernel(const std::vector<PlannedStep> &steps, const Kernel &kernel);
 
   /// A product in a narrow format reads copies of operands that this pass made

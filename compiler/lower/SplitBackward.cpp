@@ -48,17 +48,31 @@ void takeCheap(const graph::Body &body, const std::vector<PlannedStep> &steps,
   }
 }
 
+/// By step: what the body's gradient outputs need, and cheap gradients of
+/// weights.
+std::vector<bool> inputSteps(const shard::ShardedGraph &graph, ops::BodyId body,
+                             const std::vector<PlannedStep> &backward) {
+  std::set<ShardedValueId> outputs;
+  for (const shard::Port &port : graph.bodies[body].gradientOutputs)
+    outputs.insert(port.value);
+  std::vector<bool> isInput = neededFor(std::move(outputs), backward);
+  takeCheap(graph.graph->bodies[body], backward, isInput);
+  return isInput;
+}
+
+bool isReduction(const shard::Step &step) {
+  return step.communication == program::CommunicationKind::Tensor &&
+         (step.kind == shard::StepKind::ReduceScatter ||
+          step.kind == shard::StepKind::AllReduce);
+}
+
 } // namespace
 
 SplitSteps splitBackward(const shard::ShardedGraph &graph, ops::BodyId body,
                          const std::vector<PlannedStep> &backward,
                          const std::vector<ShardedValueId> &kept) {
   const shard::ShardedBody &sharded = graph.bodies[body];
-  std::set<ShardedValueId> outputs;
-  for (const shard::Port &port : sharded.gradientOutputs)
-    outputs.insert(port.value);
-  std::vector<bool> isInput = neededFor(std::move(outputs), backward);
-  takeCheap(graph.graph->bodies[body], backward, isInput);
+  const std::vector<bool> isInput = inputSteps(graph, body, backward);
 
   SplitSteps out;
   for (std::size_t i = 0; i < backward.size(); ++i)
@@ -79,6 +93,40 @@ SplitSteps splitBackward(const shard::ShardedGraph &graph, ops::BodyId body,
     }
     own.insert(planned.step->results.begin(), planned.step->results.end());
   }
+  return out;
+}
+
+std::vector<PlannedStep>
+weightsUnderReductions(const shard::ShardedGraph &graph, ops::BodyId body,
+                       const std::vector<PlannedStep> &backward) {
+  const std::vector<bool> isInput = inputSteps(graph, body, backward);
+  const graph::Body &source = graph.graph->bodies[body];
+  std::vector<PlannedStep> out, waiting;
+  std::set<ShardedValueId> made; // by what waits
+  const auto waits = [&](const shard::Step &step) {
+    const bool isProduct = step.kind == shard::StepKind::Compute &&
+                           step.phase == program::Phase::WeightGradient &&
+                           ops::classOf(source.backward[step.op].kind) ==
+                               ops::OpClass::Contraction;
+    return isProduct ||
+           std::any_of(step.operands.begin(), step.operands.end(),
+                       [&](ShardedValueId v) { return made.count(v) != 0; });
+  };
+  for (std::size_t i = 0; i < backward.size(); ++i) {
+    const shard::Step &step = *backward[i].step;
+    if (!isInput[i] && waits(step)) {
+      made.insert(step.results.begin(), step.results.end());
+      waiting.push_back(backward[i]);
+      continue;
+    }
+    out.push_back(backward[i]);
+    if (!isInput[i] || !isReduction(step))
+      continue;
+    out.insert(out.end(), waiting.begin(), waiting.end());
+    waiting.clear();
+    made.clear();
+  }
+  out.insert(out.end(), waiting.begin(), waiting.end());
   return out;
 }
 

@@ -25,4 +25,13 @@ SplitSteps splitBackward(const shard::ShardedGraph &graph, ops::BodyId body,
                          const std::vector<PlannedStep> &backward,
                          const std::vector<shard::ShardedValueId> &kept);
 
+/// The backward in another order: products that only weights wait for stand
+/// behind the next reduction of activations that the body's gradient outputs
+/// need, or at the end; what they read stays where it is. This is the bulk
+/// overlap of Megatron-LM and Transformer Engine: the reduce-scatter of an
+/// input gradient beside the product of the weight gradient.
+std::vector<PlannedStep>
+weightsUnderReductions(const shard::ShardedGraph &graph, ops::BodyId body,
+                       const std::vector<PlannedStep> &backward);
+
 } // namespace planc::lower

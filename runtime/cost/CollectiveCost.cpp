@@ -21,6 +21,12 @@ bool isTransfer(InstructionKind kind) {
   return kind == InstructionKind::Send || kind == InstructionKind::Recv;
 }
 
+/// Every member sends to one.
+bool isPermutation(InstructionKind kind) {
+  return kind == InstructionKind::CollectivePermute ||
+         kind == InstructionKind::CollectiveStep;
+}
+
 /// Bytes a member of n sends for each byte of the message, in a ring.
 double ringVolume(InstructionKind kind, double n) {
   return kind == InstructionKind::Broadcast ? 1 : phases(kind) * (n - 1) / n;
@@ -63,8 +69,7 @@ double CollectiveCosts::rate(const Request &r, std::size_t level,
                              double efficiency) const {
   const hardware::Level &l = cluster_.levels[level];
   // In a full mesh of n, a member has n - 1 links, but one to send over to one.
-  const bool sendsToOne =
-      isTransfer(r.kind) || r.kind == InstructionKind::CollectivePermute;
+  const bool sendsToOne = isTransfer(r.kind) || isPermutation(r.kind);
   const double links = l.wiring == Wiring::FullMesh && !sendsToOne
                            ? std::max(1.0, r.at(level) - 1)
                            : 1;
@@ -250,24 +255,28 @@ CollectiveCosts::Traffic CollectiveCosts::inNetwork(const Request &r) const {
 
 /// Every member passes its message on to the next, all at once. One member of
 /// each group sends past a level's border, through its own adapter; the others
-/// send inside.
+/// send inside. A step of a collective ramps up as often as the collective has
+/// steps: its volume has that share of `message_half` added.
 CollectiveCosts::Traffic CollectiveCosts::permute(const Request &r) const {
   Traffic t{Algorithm::PointToPoint,
             std::vector<double>(cluster_.levels.size()), 0, 0, 0};
+  const double ramps =
+      r.kind == InstructionKind::CollectiveStep ? r.members - 1 : 1;
   for (std::size_t l = 0; l <= r.outermost; ++l) {
     if (r.shape.perLevel[l] <= 1)
       continue;
     const hardware::LevelConstants &c = cluster_.levels[l].constants;
     const double share =
         c.transferEfficiency > 0 ? c.transferEfficiency : c.efficiency;
+    const double half = c.messageHalf / ramps;
     // Along a dimension of a torus the neighbours' messages share the links.
     const double hops =
         l < cluster_.torusLevels() ? lineOf(cluster_, r.shape, l).apart : 1;
     t.latency = std::max(t.latency, hops * latencySeconds(l));
-    const double adapter = (hops * r.bytes + c.messageHalf) /
-                           (cluster_.levels[l].link.toDouble() * share);
+    const double adapter =
+        (hops * r.bytes + half) / (cluster_.levels[l].link.toDouble() * share);
     const double shared =
-        (hops * r.bytes / r.below(l) + c.messageHalf) / rate(r, l, share);
+        (hops * r.bytes / r.below(l) + half) / rate(r, l, share);
     t.busy = std::max({t.busy, adapter, shared});
     t.bytes[l] = hops * r.bytes / (l == 0 ? 1 : r.below(l));
   }
@@ -294,7 +303,7 @@ CollectiveCosts::Traffic CollectiveCosts::pointToPoint(const Request &r) const {
 
 CollectiveCosts::Traffic CollectiveCosts::trafficOf(Algorithm algorithm,
                                                     const Request &r) const {
-  if (r.kind == InstructionKind::CollectivePermute)
+  if (isPermutation(r.kind))
     return algorithm == Algorithm::PointToPoint ? permute(r) : Traffic{};
   if (isTransfer(r.kind) != (algorithm == Algorithm::PointToPoint))
     return {};
@@ -347,7 +356,10 @@ CollectiveCost CollectiveCosts::assemble(Traffic t, const Request &r) const {
     const hardware::LevelConstants &c = cluster_.levels[l].constants;
     cost.levels[l].bytes = wholeBytes(t.bytes[l]);
     cost.levels[l].share = share(t.bytes[l] / rate(r, l, c.efficiency));
-    if (cost.levels[l].bytes.value > 0 && !isTransfer(r.kind))
+    // Steps of a collective are copies, which copy engines make.
+    const bool byUnits =
+        !isTransfer(r.kind) && r.kind != InstructionKind::CollectiveStep;
+    if (cost.levels[l].bytes.value > 0 && byUnits)
       cost.units =
           std::max(cost.units, static_cast<std::int64_t>(c.collectiveUnits));
   }

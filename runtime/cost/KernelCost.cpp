@@ -216,6 +216,7 @@ ComputeCost KernelCosts::cost(InstructionKind kind, const Work &work) const {
   case InstructionKind::AllToAll:
   case InstructionKind::Broadcast:
   case InstructionKind::CollectivePermute:
+  case InstructionKind::CollectiveStep:
   case InstructionKind::Send:
   case InstructionKind::Recv:
   case InstructionKind::HostOut:

@@ -73,7 +73,9 @@ struct Work {
 /// A collective or transfer on one rank. `bytes` is the size of the whole
 /// tensor over the group: the result of a gather or all-reduce, the operand of
 /// a reduce-scatter, what one rank sends to all in an all-to-all, the message
-/// of a transfer, what each member passes on to the next in a permutation.
+/// of a transfer, what each member passes on to the next in a permutation, or
+/// in one of the n - 1 steps that a gather or a scatter over n members is done
+/// in.
 struct Message {
   Bytes bytes;
   /// Members are base + Σ i_a·strides[a], 0 ≤ i_a < sizes[a], in whole

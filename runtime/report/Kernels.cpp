@@ -27,6 +27,7 @@ KernelParts::Sort sortOf(InstructionKind kind) {
   case InstructionKind::AllToAll:
   case InstructionKind::Broadcast:
   case InstructionKind::CollectivePermute:
+  case InstructionKind::CollectiveStep:
   case InstructionKind::Send:
   case InstructionKind::Recv:
   case InstructionKind::HostOut:

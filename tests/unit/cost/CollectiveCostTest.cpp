@@ -271,3 +271,18 @@ TEST_CASE("permutation: one message each, the slowest border sets the time") {
   CHECK_FALSE(inside.uses(1));
   CHECK(inside.levels[0].bytes == Bytes(kGiga));
 }
+
+TEST_CASE("steps of a gather are copies, and together ramp up once") {
+  hardware::Cluster c = testCluster();
+  c.levels[0].constants.messageHalf = 1e8;
+  c.levels[0].constants.collectiveUnits = 20;
+  const CollectiveCosts costs(c);
+  const auto gather =
+      costs.cost(InstructionKind::AllGather, message(4 * kGiga, {4}, {1}));
+  const auto step =
+      costs.cost(InstructionKind::CollectiveStep, message(kGiga, {4}, {1}));
+  CHECK(gather.units == 20);
+  CHECK(step.units == 0);
+  CHECK(step.memoryTraffic.value == 2 * kGiga);
+  CHECK(3 * seconds(step) == Approx(seconds(gather)));
+}

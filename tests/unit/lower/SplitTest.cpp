@@ -176,8 +176,10 @@ TEST_CASE("a merged pair keeps every instruction and is never slower") {
     InstructionTime time = [](const Instruction &i) { return *i.duration; };
     MergedPasses merged = mergePasses(blocks[0], blocks[1], time);
     MergedPasses simple = concatenatePasses(blocks[0], blocks[1]);
-    CHECK(lengthOf(merged.block, time) <= lengthOf(simple.block, time));
-    shorter += lengthOf(merged.block, time) < lengthOf(simple.block, time);
+    CHECK(lengthOf(merged.block.instructions, time) <=
+          lengthOf(simple.block.instructions, time));
+    shorter += lengthOf(merged.block.instructions, time) <
+               lengthOf(simple.block.instructions, time);
     REQUIRE(merged.block.instructions.size() ==
             simple.block.instructions.size());
     const std::vector<std::uint32_t> *places[] = {&merged.first,
