@@ -313,9 +313,7 @@ private:
   void addStep(std::int64_t t) {
     Instruction step = message(InstructionKind::CollectiveStep, t);
     if (site_.way == Way::Scattered) {
-      step.makes = step.makes.value > 0 || collective_.makes.value > 0
-                       ? step.message.bytes
-                       : Bytes(0);
+      step.makes = collective_.makes.value > 0 ? step.message.bytes : Bytes(0);
       step.deps = {made_[site_.kernels.back()].back()};
     } else if (t > 1) {
       step.deps = {steps_.back()};
