@@ -3,6 +3,7 @@
 #include "compiler/lower/MergePasses.h"
 #include "compiler/lower/Offload.h"
 #include "compiler/lower/StageWeights.h"
+#include "compiler/lower/WeightTail.h"
 
 #include <algorithm>
 #include <optional>
@@ -87,6 +88,21 @@ const PairedPass &BlockBuilder::together(const ChunkPass &forward,
                     request_.duration);
     entry->second = {set_.blocks.add(std::move(merged.block)),
                      std::move(merged.first), std::move(merged.second)};
+  }
+  return entry->second;
+}
+
+const TailPass &
+BlockBuilder::tail(const std::vector<TailGroup> &groups,
+                   const std::vector<const ChunkPass *> &passes) {
+  std::vector<std::pair<program::BlockId, std::size_t>> key;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    key.emplace_back(passes[g]->block, groups[g].passes);
+  auto [entry, isNew] = tails_.try_emplace(std::move(key));
+  if (isNew) {
+    MergedTail merged = mergeTail(groups, passes, set_);
+    entry->second = {set_.blocks.add(std::move(merged.block)),
+                     std::move(merged.places)};
   }
   return entry->second;
 }

@@ -35,6 +35,15 @@ struct PairedPass {
   std::vector<std::uint32_t> forward, backward;
 };
 
+struct TailGroup;
+
+/// Gradients of weights of several passes in one block.
+struct TailPass {
+  program::BlockId block;
+  /// By group: where the instructions of its last pass have gone.
+  std::vector<std::vector<std::uint32_t>> places;
+};
+
 /// Builds and shares blocks: two chunks of equal bodies have one.
 class BlockBuilder {
 public:
@@ -45,6 +54,9 @@ public:
   /// The two merged (MergePasses.h).
   const PairedPass &together(const ChunkPass &forward,
                              const ChunkPass &backward);
+  /// All of a tail (WeightTail.h); `passes` are the groups' own.
+  const TailPass &tail(const std::vector<TailGroup> &groups,
+                       const std::vector<const ChunkPass *> &passes);
 
 private:
   program::Block join(const std::vector<ChunkPass::Part> &parts,
@@ -63,6 +75,9 @@ private:
            program::BlockId>
       blocks_; ///< by the bodies they run
   std::map<std::pair<program::BlockId, program::BlockId>, PairedPass> pairs_;
+  /// By the blocks they run, and how often.
+  std::map<std::vector<std::pair<program::BlockId, std::size_t>>, TailPass>
+      tails_;
 };
 
 } // namespace planc::lower

@@ -4,6 +4,7 @@
 #include "compiler/lower/SharedGradients.h"
 #include "compiler/lower/StageWeights.h"
 #include "compiler/lower/Update.h"
+#include "compiler/lower/WeightTail.h"
 
 #include <algorithm>
 #include <span>
@@ -56,22 +57,25 @@ public:
     runs_.resize(stages.chunks.size());
     const schedules::Order &order =
         stages.orders[static_cast<std::size_t>(stage_)];
-    for (std::size_t i = 0; i < order.size();) {
+    const std::size_t tail = weightTail(order);
+    for (std::size_t i = 0; i < tail;) {
       std::size_t end = i + 1;
-      while (end < order.size() && order[end].withPrevious)
+      while (end < tail && order[end].withPrevious)
         ++end;
       addStep({order.data() + i, end - i}, blocks);
       i = end;
     }
+    if (tail < order.size())
+      addTail({order.data() + tail, order.size() - tail}, blocks);
     endRun();
     std::vector<ChunkRuns> runs;
     for (const ChunkRuns &run : runs_)
       if (run.completion().isValid())
         runs.push_back(run);
-    std::sort(runs.begin(), runs.end(),
-              [](const ChunkRuns &a, const ChunkRuns &b) {
-                return a.completion() < b.completion();
-              });
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const ChunkRuns &a, const ChunkRuns &b) {
+                       return a.completion() < b.completion();
+                     });
     addPieces(request_, runs, program_);
     for (Task &task :
          sharedGradients({request_, stage_, runs, tags_.firstShared()}))
@@ -146,6 +150,32 @@ private:
           program_.tasks[sent].deps.push_back(ran);
           lastSend_ = sent;
         }
+  }
+
+  /// Gradients of weights at the end, in one task.
+  void addTail(std::span<const Pass> passes, BlockBuilder &blocks) {
+    const std::vector<TailGroup> groups = groupsOf(passes);
+    std::vector<const ChunkPass *> own;
+    Pass last = passes.back();
+    for (const TailGroup &group : groups) {
+      last.chunk = static_cast<std::int32_t>(group.chunk);
+      last.microBatch = group.lastMicroBatch;
+      own.push_back(&passOf(last, blocks));
+    }
+    const TailPass &tail = blocks.tail(groups, own);
+    Task task;
+    task.kind = TaskKind::Run;
+    task.pass = PassKind::WeightGradient;
+    task.block = tail.block;
+    task.microBatch = last.microBatch;
+    task.chunk = last.chunk;
+    if (lastSend_.isValid() && !request_.plan->overlap.pipeline)
+      task.deps.push_back(lastSend_);
+    const TaskId ran = program_.tasks.add(std::move(task));
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      last.chunk = static_cast<std::int32_t>(groups[g].chunk);
+      note(last, {ran, &tail.places[g]});
+    }
   }
 
   /// The block of a pass alone, made when it is first run.

@@ -4,6 +4,7 @@
 #include "compiler/lower/OptimizerState.h"
 #include "compiler/lower/Quantise.h"
 #include "compiler/lower/StageWeights.h"
+#include "compiler/lower/WeightTail.h"
 
 #include <algorithm>
 #include <map>
@@ -175,6 +176,14 @@ public:
     if (pass.kind == PassKind::WeightGradient)
       now_.drop(chunk.retained);
   }
+  /// Gradients of weights at the end that are one block: what any of them reads
+  /// is there until all have ended.
+  void runTail(const pipeline::Pass &pass) {
+    now_.transient =
+        chunks_[static_cast<std::size_t>(pass.chunk)].retained.transient;
+    if (now_.sum() + now_.transient > peak_.sum() + peak_.transient)
+      peak_ = now_;
+  }
   const Held &peak() const { return peak_; }
   Bytes host() const { return host_; }
 
@@ -194,9 +203,14 @@ program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
   for (const pipeline::Chunk &chunk : request.stages->chunks)
     chunks.push_back(heldBy(request, chunk));
   Follower follower(std::move(chunks));
-  for (const pipeline::Pass &pass :
-       request.stages->orders[static_cast<std::size_t>(stage)])
-    follower.run(pass);
+  const schedules::Order &order =
+      request.stages->orders[static_cast<std::size_t>(stage)];
+  const std::size_t tail = weightTail(order);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    if (i < tail)
+      follower.run(order[i]);
+    else
+      follower.runTail(order[i]);
   memory.host += follower.host();
   memory.activations = follower.peak().activations;
   memory.logits = follower.peak().logits;
