@@ -102,6 +102,8 @@ std::vector<std::uint32_t> reorder(LoweredPass &pass) {
   }
   pass.instructions = std::move(laid);
   pass.steps = std::move(steps);
+  for (std::uint32_t &copy : pass.copies)
+    copy = place[copy];
   for (auto *uses : {&pass.reads, &pass.writes})
     for (LoweredPass::SlotUse &use : *uses)
       use.instruction = place[use.instruction];

@@ -25,6 +25,8 @@ struct LoweredPass {
   std::vector<SlotUse> reads, writes;
   /// By instruction: the step it is, where it is one whole step and no other.
   std::vector<const shard::Step *> steps;
+  /// Instructions that copy one operand of products into a narrow format.
+  std::vector<std::uint32_t> copies;
 };
 
 /// Who runs the reduce-scatters of gradients that are kept cut (ZeRO-2).

@@ -207,7 +207,8 @@ bool PassBuilder::dependOnCopy(Instruction &product, const ops::Op &op,
     if (made.phase != Phase::Forward)
       made.makes = made.work.bytesWritten;
     depend(made, operand);
-    copy->second = static_cast<std::uint32_t>(pass_.instructions.size());
+    copy->second = here();
+    pass_.copies.push_back(here());
     push(std::move(made), {});
   }
   product.deps.push_back(copy->second);

@@ -1,18 +1,15 @@
 #include "compiler/lower/ProductParts.h"
 
-#include "compiler/ops/Work.h"
+#include "compiler/lower/PassView.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
 
 namespace planc::lower {
 
 using program::Instruction;
 using program::InstructionKind;
-using program::Stream;
-using shard::ShardedValueId;
 using shard::Step;
 
 namespace {
@@ -27,203 +24,6 @@ std::int64_t shareOf(std::int64_t whole, std::int64_t part,
   };
   return upTo(part + 1) - upTo(part);
 }
-
-/// One pass and what is known of its operators.
-class Pass {
-public:
-  explicit Pass(const PartsRequest &request)
-      : graph_(*request.graph), sharded_(graph_.bodies[request.body]),
-        body_(graph_.graph->bodies[request.body]), pass_(*request.pass) {}
-
-  const std::vector<Instruction> &all() const { return pass_.instructions; }
-  const LoweredPass &lowered() const { return pass_; }
-  const Step *step(std::uint32_t i) const { return pass_.steps[i]; }
-
-  bool isProduct(std::uint32_t i) const {
-    return all()[i].kind == InstructionKind::MatMul && step(i) &&
-           step(i)->results.size() == 1;
-  }
-
-  /// Products that each add themselves to those before, and their sum.
-  bool isSum(std::uint32_t i) const {
-    return all()[i].kind == InstructionKind::Memory && step(i) &&
-           step(i)->kind == shard::StepKind::Compute &&
-           opOf(*step(i)).attributes.accumulated;
-  }
-
-  std::vector<std::uint32_t> readersOf(std::uint32_t of) const {
-    std::vector<std::uint32_t> readers;
-    for (std::uint32_t i = of + 1; i < all().size(); ++i)
-      if (reads(i, of))
-        readers.push_back(i);
-    return readers;
-  }
-  bool reads(std::uint32_t i, std::uint32_t of) const {
-    const std::vector<std::uint32_t> &deps = all()[i].deps;
-    return std::find(deps.begin(), deps.end(), of) != deps.end();
-  }
-
-  const ops::Op &opOf(const Step &step) const {
-    return step.phase == program::Phase::Forward
-               ? body_.forward.forward[step.op]
-               : body_.backward[step.op];
-  }
-  const ops::ResultRule &ruleOf(std::uint32_t i) const {
-    return opOf(*step(i)).rules[0];
-  }
-
-  /// The dimension of the result that a product makes of `dim` of an operand;
-  /// none where it sums over it, or reads the operand not as it was gathered.
-  std::optional<ops::DimId> keeps(std::uint32_t product, ShardedValueId operand,
-                                  ops::DimId dim) const {
-    const std::vector<ShardedValueId> &operands = step(product)->operands;
-    for (std::size_t o = 0; o < operands.size(); ++o) {
-      if (operands[o] != operand)
-        continue;
-      for (const ops::DimUse &use : ruleOf(product).operands[o].dims)
-        if (use.dim == dim && use.role == ops::Role::Map)
-          return use.as;
-      return std::nullopt;
-    }
-    return std::nullopt;
-  }
-
-  /// Size of a dimension of the result on one rank; 0: it has none such.
-  std::int64_t sizeOf(std::uint32_t product, ops::DimId dim) const {
-    const ops::Dims &dims = ruleOf(product).dims;
-    const auto at = std::find(dims.begin(), dims.end(), dim);
-    if (at == dims.end() || std::count(dims.begin(), dims.end(), dim) != 1)
-      return 0;
-    return sharded_.values[step(product)->results[0]]
-        .sizes[static_cast<std::size_t>(at - dims.begin())];
-  }
-
-  bool canCut(std::uint32_t product, ops::DimId dim, std::int64_t parts) const {
-    const std::int64_t size = sizeOf(product, dim);
-    return size > 0 && size % parts == 0;
-  }
-
-  /// Of the first factor, on one rank the longest; of equal ones the first.
-  std::optional<ops::DimId> rowsOf(std::uint32_t product) const {
-    std::optional<ops::DimId> best;
-    for (const ops::DimUse &use : ruleOf(product).operands[0].dims)
-      if (use.role == ops::Role::Map &&
-          (!best || sizeOf(product, use.as) > sizeOf(product, *best)))
-        best = use.as;
-    return best;
-  }
-
-  program::Work productPart(std::uint32_t product, ops::DimId dim,
-                            std::int64_t parts) const {
-    const Step &whole = *step(product);
-    const ops::ResultRule &rule = ruleOf(product);
-    ops::WorkRequest request;
-    request.op = &opOf(whole);
-    request.model = &graph_.graph->model;
-    for (std::size_t o = 0; o < whole.operands.size(); ++o) {
-      std::vector<std::int64_t> sizes =
-          sharded_.values[whole.operands[o]].sizes;
-      const std::vector<ops::DimUse> &uses = rule.operands[o].dims;
-      for (std::size_t d = 0; d < uses.size() && d < sizes.size(); ++d)
-        if (uses[d].role == ops::Role::Map && uses[d].as == dim)
-          sizes[d] /= parts;
-      request.addOperand(sourceOf(whole.operands[o]), std::move(sizes));
-    }
-    std::vector<std::int64_t> sizes = sharded_.values[whole.results[0]].sizes;
-    for (std::size_t d = 0; d < sizes.size(); ++d)
-      if (rule.dims[d] == dim)
-        sizes[d] /= parts;
-    request.addResult(sourceOf(whole.results[0]), std::move(sizes));
-    return ops::workOf(request);
-  }
-
-private:
-  const ops::Value &sourceOf(ShardedValueId id) const {
-    return body_.forward.values[sharded_.values[id].source];
-  }
-
-  const shard::ShardedGraph &graph_;
-  const shard::ShardedBody &sharded_;
-  const graph::Body &body_;
-  const LoweredPass &pass_;
-};
-
-// --- What may be cut ---------------------------------------------------------
-
-std::vector<PartsSite> gathered(const Pass &pass, std::uint32_t collective) {
-  const Step &gather = *pass.step(collective);
-  PartsSite site{Way::Gathered, collective, {}, {}, 1};
-  site.parts = pass.all()[collective].message.members();
-  for (std::uint32_t reader : pass.readersOf(collective)) {
-    if (!pass.isProduct(reader))
-      continue;
-    const auto dim = pass.keeps(reader, gather.results[0], gather.from);
-    // Products run from where the first stood: what they read is there.
-    const std::uint32_t first =
-        site.kernels.empty() ? reader : site.kernels.front();
-    const std::vector<std::uint32_t> &deps = pass.all()[reader].deps;
-    if (dim && pass.canCut(reader, *dim, site.parts) &&
-        std::all_of(deps.begin(), deps.end(),
-                    [&](std::uint32_t dep) { return dep < first; })) {
-      site.kernels.push_back(reader);
-      site.dims.push_back(*dim);
-    }
-  }
-  if (site.kernels.empty() || site.parts < 2)
-    return {};
-  return {site};
-}
-
-/// The products whose results, added up, a collective reduces; the sum last.
-std::vector<std::uint32_t> madeBy(const Pass &pass, std::uint32_t collective) {
-  const std::vector<std::uint32_t> &deps = pass.all()[collective].deps;
-  if (deps.size() != 1 || !pass.step(deps[0]) ||
-      pass.step(deps[0])->results != pass.step(collective)->operands)
-    return {};
-  if (pass.isProduct(deps[0]))
-    return deps;
-  if (!pass.isSum(deps[0]))
-    return {};
-  std::vector<std::uint32_t> kernels = pass.all()[deps[0]].deps;
-  for (std::uint32_t product : kernels)
-    if (!pass.isProduct(product) || pass.readersOf(product).size() != 1)
-      return {};
-  if (kernels.size() != pass.step(deps[0])->operands.size())
-    return {};
-  kernels.push_back(deps[0]);
-  return kernels;
-}
-
-bool cutAlong(const Pass &pass, PartsSite &site, ops::DimId dim) {
-  site.dims.assign(site.kernels.size(), dim);
-  return std::all_of(
-      site.kernels.begin(), site.kernels.end(), [&](std::uint32_t kernel) {
-        return pass.isSum(kernel) || pass.canCut(kernel, dim, site.parts);
-      });
-}
-
-std::vector<PartsSite> reduced(const Pass &pass, std::uint32_t collective) {
-  PartsSite site{Way::Scattered, collective, madeBy(pass, collective), {}, 1};
-  if (site.kernels.empty())
-    return {};
-  std::vector<PartsSite> sites;
-  if (pass.all()[collective].kind == InstructionKind::ReduceScatter) {
-    site.parts = pass.all()[collective].message.members();
-    if (site.parts > 1 && cutAlong(pass, site, pass.step(collective)->to))
-      sites.push_back(site);
-    return sites;
-  }
-  site.way = Way::Reduced;
-  const auto rows = pass.rowsOf(site.kernels.front());
-  for (std::int64_t parts : {2, 4, 8}) {
-    site.parts = parts;
-    if (rows && cutAlong(pass, site, *rows))
-      sites.push_back(site);
-  }
-  return sites;
-}
-
-// --- The pass with one of them cut -------------------------------------------
 
 class Cutter {
 public:
@@ -295,6 +95,8 @@ private:
     instruction.deps.clear();
     awaitAll(instruction, all_[i].deps);
     made_[i] = {push(std::move(instruction), pass_.step(i))};
+    if (pass_.isCopy(i))
+      out_.pass.copies.push_back(made_[i][0]);
   }
 
   /// A message of the collective's group.
@@ -368,7 +170,7 @@ private:
       return shareOf(value, t, site_.parts);
     };
     program::Work work = whole;
-    if (pass_.isSum(kernel)) {
+    if (!pass_.isProduct(kernel)) {
       work.bytesRead = Bytes(share(whole.bytesRead.value));
       work.bytesWritten = Bytes(share(whole.bytesWritten.value));
     } else {
@@ -413,7 +215,7 @@ private:
       out_.pass.writes.push_back({write.slot, made_[write.instruction].back()});
   }
 
-  const Pass pass_;
+  const PassView pass_;
   const PartsSite &site_;
   const std::vector<Instruction> &all_;
   const Instruction &collective_;
@@ -424,23 +226,6 @@ private:
 };
 
 } // namespace
-
-std::vector<PartsSite> partsSites(const PartsRequest &request,
-                                  std::uint32_t collective) {
-  const Pass pass(request);
-  const Instruction &instruction = pass.all()[collective];
-  if (instruction.stream != Stream::Tensor || !pass.step(collective))
-    return {};
-  switch (instruction.kind) {
-  case InstructionKind::AllGather:
-    return gathered(pass, collective);
-  case InstructionKind::ReduceScatter:
-  case InstructionKind::AllReduce:
-    return reduced(pass, collective);
-  default:
-    return {};
-  }
-}
 
 CutPass cutInParts(const PartsRequest &request, const PartsSite &site) {
   return Cutter(request, site).run();

@@ -9,9 +9,9 @@ namespace planc::lower {
 struct PartsSite {
   enum class Way : std::uint8_t { Gathered, Scattered, Reduced } way;
   std::uint32_t collective = 0;
-  /// Gathered: products that read what is gathered, in order. Else products
-  /// that make what is reduced; where there are several the sum they add into
-  /// comes last.
+  /// Gathered: products that read what is gathered, and copies of it in a
+  /// narrow format that they read instead, in order. Else products that make
+  /// what is reduced; where there are several the sum they add into comes last.
   std::vector<std::uint32_t> kernels;
   /// By kernel: the dimension of its result that is cut.
   std::vector<ops::DimId> dims;

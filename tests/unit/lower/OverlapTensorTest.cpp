@@ -16,7 +16,8 @@ using program::InstructionKind;
 namespace {
 
 std::unique_ptr<Lowered> layersOf(std::vector<std::string> list,
-                                  std::int64_t members = 4) {
+                                  std::int64_t members = 4,
+                                  Precision compute = Precision::Bf16) {
   ops::tiny::Sizes sizes;
   sizes.batch = 2;
   sizes.seq = 16;
@@ -25,6 +26,7 @@ std::unique_ptr<Lowered> layersOf(std::vector<std::string> list,
   sizes.ffn = 32;
   LoweredSpec spec;
   spec.model = ops::tiny::llamaLike(sizes);
+  spec.options.compute = compute;
   // No axis has a name that means something.
   spec.axes = {{"z", members, std::move(list)}};
   return lowered(spec);
@@ -158,8 +160,11 @@ TEST_CASE("a gathered operand is used part by part, a result sent so") {
 
 TEST_CASE("bytes and FLOPs are what they were, and no pass gets longer") {
   for (std::int64_t members : {2, 4})
-    for (const auto &list : {kSequence, kWhole}) {
-      auto plain = layersOf(list, members);
+    for (const auto &[list, format] : {std::pair(kSequence, Precision::Bf16),
+                                       {kWhole, Precision::Bf16},
+                                       {kSequence, Precision::Fp8},
+                                       {kWhole, Precision::Fp8}}) {
+      auto plain = layersOf(list, members, format);
       for (const char *name : {"decoder", "head"}) {
         const LoweredBody before = bodyOf(*plain, name);
         for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -209,6 +214,22 @@ TEST_CASE("an all-reduce and its product are cut into rows") {
   CHECK(count(before.forward, InstructionKind::AllReduce) == 2);
   CHECK(count(after.forward, InstructionKind::AllReduce) > 2);
   CHECK(count(after.forward, InstructionKind::CollectiveStep) == 0);
+}
+
+TEST_CASE("copies in a narrow format are made part by part") {
+  auto plain = layersOf(kSequence, 4, Precision::Fp8);
+  const LoweredBody before = bodyOf(*plain, "decoder");
+  const LoweredBody after = overlapped(*plain, "decoder", timesOf(1, 1));
+  REQUIRE(count(before.forward, InstructionKind::AllGather) == 2);
+  CHECK(count(after.forward, InstructionKind::AllGather) == 0);
+  std::int64_t bytes[2] = {0, 0};
+  for (const auto *pass : {&before.forward, &after.forward})
+    for (const Instruction &i : pass->instructions)
+      if (i.name.find("quantise") != std::string::npos)
+        bytes[pass == &after.forward] +=
+            (i.work.bytesRead + i.work.bytesWritten).value;
+  CHECK(bytes[0] > 0);
+  CHECK(bytes[0] == bytes[1]);
 }
 
 TEST_CASE("products of weights stand behind the reduction of activations") {
