@@ -154,11 +154,10 @@ void Attributor::addClass(RankClassId id) {
   const timeline::Window window = windowOf(timeline, id);
   result_.waterfall[Cause::StepEnd] +=
       Int128(ranks) * (timeline.stepTime - window.length()).value;
-  for (std::size_t kind = 1; kind < kKinds; ++kind)
-    result_.inFlight[kind] +=
-        Int128(ranks) * inFlight(timeline, inputs_.programs, id,
-                                 static_cast<CommunicationKind>(kind), window)
-                            .value;
+  const std::vector<Duration> inFlight =
+      timeline::inFlight(timeline, inputs_.programs, id, window);
+  for (std::size_t kind = 1; kind < inFlight.size(); ++kind)
+    result_.inFlight[kind] += Int128(ranks) * inFlight[kind].value;
 }
 
 void Attributor::addRun(BlockId block, std::span<const InstructionTimes> times,

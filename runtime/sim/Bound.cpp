@@ -130,6 +130,7 @@ public:
       linkTransfers(c);
       linkGathers(c);
     }
+    linkRests();
     bound = std::max(bound, sched::lowerBound(problem_));
     sched::Chains chains = sched::chainsOf(problem_);
     for (RankClassId c : set_.classes.ids())
@@ -224,7 +225,6 @@ private:
     const RankProgram &rankClass = set_.classes[c];
     const PieceLoads loads(costs_, rankClass, rankClass.gathers);
     const std::size_t link = problem_.resources++;
-    std::map<sched::TaskId, std::vector<sched::TaskId>> ends;
     // What the first forward of a chunk waits for, all of them do.
     std::map<std::int32_t, Duration> byChunk;
     const std::map<TaskId, std::int32_t> firsts = firstForwards(rankClass);
@@ -244,16 +244,20 @@ private:
         const sched::TaskId rest =
             add(block.left[use.instruction], problem_.resources++);
         problem_.tasks[rest].deps.push_back({gather, Duration(0)});
-        ends[run].push_back(rest);
+        rests_[run].push_back(rest);
       }
     }
     holdRuns(c, byChunk);
-    if (ends.empty())
+  }
+
+  /// What waits for a run waits for what it does after a gather, too.
+  void linkRests() {
+    if (rests_.empty())
       return;
     for (sched::Task &task : problem_.tasks) {
       const std::size_t count = task.deps.size();
       for (std::size_t d = 0; d < count; ++d)
-        if (auto at = ends.find(task.deps[d].on); at != ends.end())
+        if (auto at = rests_.find(task.deps[d].on); at != rests_.end())
           for (sched::TaskId rest : at->second)
             task.deps.push_back({rest, task.deps[d].lag});
     }
@@ -411,6 +415,8 @@ private:
   sched::Problem problem_;
   std::vector<std::vector<sched::TaskId>> nodes_; ///< by class and task
   std::vector<sched::TaskId> updates_;            ///< by class
+  /// Of runs, what they do from the first use of a gather on.
+  std::map<sched::TaskId, std::vector<sched::TaskId>> rests_;
 };
 
 } // namespace

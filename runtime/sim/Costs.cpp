@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <tuple>
 
 namespace planc::sim {
 
@@ -57,20 +59,41 @@ void state(OpCost &cost, const program::Task &task) {
     cost.latency = std::min(cost.latency, cost.duration);
 }
 
-OpCost taskCost(const program::Task &task, const cost::CostModel &model) {
-  OpCost out;
-  if (task.kind == TaskKind::Run || task.kind == TaskKind::Recv)
+/// A pipeline sends the same few messages thousands of times.
+class TaskCosts {
+public:
+  explicit TaskCosts(const cost::CostModel &model) : model_(model) {}
+
+  OpCost of(const program::Task &task) {
+    if (task.kind == TaskKind::Run || task.kind == TaskKind::Recv)
+      return {};
+    OpCost out = known(task.kind == TaskKind::Send, task.message);
+    if (task.duration)
+      state(out, task);
     return out;
-  bool send = task.kind == TaskKind::Send;
-  cost::CollectiveCost message = model.communicate(
-      send ? InstructionKind::Send : InstructionKind::AllReduce, task.message);
-  out = fromMessage(message);
-  if (send)
-    out.latency = message.latency;
-  if (task.duration)
-    state(out, task);
-  return out;
-}
+  }
+
+private:
+  using Key = std::tuple<bool, std::int64_t, std::vector<std::int64_t>,
+                         std::vector<std::int64_t>, program::CommunicationKind>;
+
+  OpCost known(bool send, const program::Message &message) {
+    auto [at, isNew] =
+        known_.try_emplace(Key(send, message.bytes.value, message.sizes,
+                               message.strides, message.kind));
+    if (isNew) {
+      const cost::CollectiveCost cost = model_.communicate(
+          send ? InstructionKind::Send : InstructionKind::AllReduce, message);
+      at->second = fromMessage(cost);
+      if (send)
+        at->second.latency = cost.latency;
+    }
+    return at->second;
+  }
+
+  const cost::CostModel &model_;
+  std::map<Key, OpCost> known_;
+};
 
 } // namespace
 
@@ -82,10 +105,11 @@ Costs modelCosts(const program::ProgramSet &set, const cost::CostModel &model) {
     for (const program::Instruction &instruction : block.instructions)
       list.push_back(instructionCost(instruction, model));
   }
+  TaskCosts tasks(model);
   for (const program::RankProgram &rankClass : set.classes) {
     std::vector<OpCost> &list = out.tasks.emplace_back();
     for (const program::Task &task : rankClass.tasks)
-      list.push_back(taskCost(task, model));
+      list.push_back(tasks.of(task));
   }
   out.bucket = [&model](const program::RankProgram &,
                         const program::Piece &piece, Bytes bytes) {

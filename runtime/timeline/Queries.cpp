@@ -87,22 +87,24 @@ Duration busy(const Timeline &timeline, const program::ProgramSet &set,
   return sum;
 }
 
-Duration inFlight(const Timeline &timeline, const program::ProgramSet &set,
-                  RankClassId rankClass, CommunicationKind kind,
-                  Window window) {
-  Duration sum(0);
+std::vector<Duration> inFlight(const Timeline &timeline,
+                               const program::ProgramSet &set,
+                               RankClassId rankClass, Window window) {
+  std::vector<Duration> sums(static_cast<std::size_t>(CommunicationKind::Host) +
+                             1); // the last of them
+  const auto add = [&](CommunicationKind kind, Duration begin, Duration end) {
+    sums[static_cast<std::size_t>(kind)] += overlap(begin, end, window);
+  };
   for (const Communication &one : timeline.classes[rankClass].communications)
-    if (one.kind == kind)
-      sum += overlap(one.begin, one.end, window);
+    add(one.kind, one.begin, one.end);
   forEachInstruction(timeline, set, rankClass, window,
                      [&](const program::Instruction &instruction,
                          Duration begin, Duration end) {
-                       if (instruction.message.kind == kind &&
-                           classOf(instruction.kind) !=
-                               program::InstructionClass::Compute)
-                         sum += overlap(begin, end, window);
+                       if (classOf(instruction.kind) !=
+                           program::InstructionClass::Compute)
+                         add(instruction.message.kind, begin, end);
                      });
-  return sum;
+  return sums;
 }
 
 Duration pipelineWork(const Timeline &timeline, const program::ProgramSet &set,

@@ -25,10 +25,11 @@ std::vector<Wait> waitsIn(const Timeline &timeline, RankClassId rankClass,
 Duration busy(const Timeline &timeline, const program::ProgramSet &set,
               RankClassId rankClass, Stream stream, Window window);
 
-/// Time inside the window that communication of `kind` is in flight on a rank
-/// of the class, counted once for each message or collective.
-Duration inFlight(const Timeline &timeline, const program::ProgramSet &set,
-                  RankClassId rankClass, CommunicationKind kind, Window window);
+/// Time inside the window that communication is in flight on a rank of the
+/// class, by CommunicationKind, counted once for each message or collective.
+std::vector<Duration> inFlight(const Timeline &timeline,
+                               const program::ProgramSet &set,
+                               RankClassId rankClass, Window window);
 
 /// Time that forward, backward and weight-gradient runs of the class take in
 /// one step.

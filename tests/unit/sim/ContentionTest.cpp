@@ -83,8 +83,7 @@ TEST_CASE("a kernel beside a collective goes at the units left") {
   rank.run(block, PassKind::Forward);
   Timeline timeline = rank.simulate(sim::Mode::Reuse);
   // 300 ps at 99/132, then 775 ps alone.
-  const InstructionTimes &kernel =
-      timeline.isolated[FormId(0)].instructions[0];
+  const InstructionTimes &kernel = timeline.isolated[FormId(0)].instructions[0];
   CHECK(kernel.end == Duration(1075));
   CHECK(kernel.slowed == Duration(75));
   CHECK(timeline.stepTime == Duration(1075));

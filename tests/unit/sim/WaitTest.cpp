@@ -151,8 +151,9 @@ TEST_CASE("a collective inside a block is exposed where kernels wait (M5)") {
   CHECK(all[2].task == TaskId(1));
   CHECK(all[0].kind == CommunicationKind::Tensor);
   Window half{Duration(200), Duration(300)};
-  CHECK(inFlight(timeline, set, RankClassId(0), CommunicationKind::Tensor,
-                 half) == Duration(60));
+  CHECK(inFlight(timeline, set, RankClassId(0),
+                 half)[static_cast<std::size_t>(CommunicationKind::Tensor)] ==
+        Duration(60));
   CHECK(busy(timeline, set, RankClassId(0), Stream::Compute, half) ==
         Duration(40));
   CHECK(waitsIn(timeline, RankClassId(0), half).size() == 2);
