@@ -149,7 +149,8 @@ TEST_CASE("any reordering keeps to its memory and is no slower") {
     for (int i = 0; i < count; ++i) {
       std::vector<std::uint32_t> deps;
       for (int k = 0; k < 2 && i > 0; ++k)
-        if (std::uint32_t dep = lot() % static_cast<std::uint32_t>(i);
+        if (auto dep =
+                static_cast<std::uint32_t>(lot() % static_cast<unsigned>(i));
             std::find(deps.begin(), deps.end(), dep) == deps.end())
           deps.push_back(dep);
       std::sort(deps.begin(), deps.end());
