@@ -64,17 +64,19 @@ void writeLargest(Page &page, const Exposure &exposure, std::int64_t ranks) {
   using Source = Exposure::Largest::Source;
   switch (largest.source) {
   case Source::Block:
-    write(page, fmt::format("The largest part is {}, waited for {} a step, {} of the "
-                            "{} in all: what comes next needs it.",
-                            quoted(largest.name), timesText(largest.times),
-                            durationText(each),
-                            durationText(perRank(exposure.rankTime, ranks))));
+    write(page,
+          fmt::format("The largest part is {}, waited for {} a step, {} of the "
+                      "{} in all: what comes next needs it.",
+                      quoted(largest.name), timesText(largest.times),
+                      durationText(each),
+                      durationText(perRank(exposure.rankTime, ranks))));
     break;
   case Source::Message:
-    write(page, fmt::format("The largest part is {} waiting for messages of {}, {} a "
-                            "step.",
-                            oneLine(largest.stage), oneLine(largest.name),
-                            timesText(largest.times)));
+    write(page,
+          fmt::format("The largest part is {} waiting for messages of {}, {} a "
+                      "step.",
+                      oneLine(largest.stage), oneLine(largest.name),
+                      timesText(largest.times)));
     break;
   case Source::Collective:
     write(page, fmt::format("The largest part is {}, {} a step.",
