@@ -55,75 +55,6 @@ bool areSame(const sim::Costs &a, const sim::Costs &b,
   return true;
 }
 
-/// Kernels for nothing, for a machine that differs in its links only.
-class LinksOnly final : public cost::CostModel {
-public:
-  explicit LinksOnly(const cost::CostModel &model) : model_(model) {}
-  cost::ComputeCost compute(program::InstructionKind,
-                            const program::Work &) const override {
-    return {};
-  }
-  cost::CollectiveCost
-  communicate(program::InstructionKind kind,
-              const program::Message &message) const override {
-    return model_.communicate(kind, message);
-  }
-  std::int64_t units() const override { return model_.units(); }
-
-private:
-  const cost::CostModel &model_;
-};
-
-/// `before` with what `model` says of communication. `model` must outlive it.
-sim::Costs withLinksOf(const cost::CostModel &model, const sim::Costs &before,
-                       const program::ProgramSet &programs) {
-  sim::Costs out = sim::modelCosts(programs, model);
-  for (program::BlockId id : programs.blocks.ids()) {
-    const auto &code = programs.blocks[id].instructions;
-    for (std::size_t i = 0; i < code.size(); ++i)
-      if (classOf(code[i].kind) == program::InstructionClass::Compute)
-        out.instructions[id.index()][i] = before.instructions[id.index()][i];
-  }
-  return out;
-}
-
-Int128 distance(const sim::OpCost &a, const sim::OpCost &b) {
-  const std::int64_t change = (a.duration - b.duration).value;
-  return change < 0 ? -change : change;
-}
-
-/// By how much the costs of all that a step does differ, added up over classes:
-/// no chain of it gets longer or shorter by more.
-Int128 distance(const sim::Costs &a, const sim::Costs &b, const Runs &runs,
-                const program::ProgramSet &programs) {
-  std::vector<Int128> blocks;
-  for (program::BlockId id : programs.blocks.ids()) {
-    Int128 &sum = blocks.emplace_back(0);
-    for (std::size_t i = 0; i < a.instructions[id.index()].size(); ++i)
-      sum += distance(a.instructions[id.index()][i],
-                      b.instructions[id.index()][i]);
-  }
-  Int128 total = 0;
-  for (program::RankClassId id : programs.classes.ids()) {
-    const program::RankProgram &code = programs.classes[id];
-    for (program::TaskId task : code.tasks.ids())
-      total += code.tasks[task].kind == program::TaskKind::Run
-                   ? blocks[code.tasks[task].block.index()]
-                   : distance(a.tasks[id.index()][task.index()],
-                              b.tasks[id.index()][task.index()]);
-    const auto add = [&](const auto &buckets, const auto &pieces) {
-      for (const timeline::Bucket &bucket : buckets) {
-        const program::Piece &first = pieces[bucket.pieces.front()];
-        total += distance(a.bucket(code, first, bucket.bytes),
-                          b.bucket(code, first, bucket.bytes));
-      }
-    };
-    add(runs.order.classes[id].reduces, code.reduces);
-    add(runs.order.classes[id].gathers, code.gathers);
-  }
-  return total;
-}
-
 } // namespace
 
 std::vector<Resource> resourcesOf(const hardware::Cluster &cluster) {
@@ -218,11 +149,6 @@ Evaluator::on(const hardware::Cluster &cluster) const {
                                   report::waitsOf(programs, runs->chosen)});
 }
 
-Evaluation Evaluator::asCompiled() const {
-  const timeline::Timeline &chosen = compilation_.runs->chosen;
-  return {chosen.stepTime, report::waitsOf(*compilation_.programs, chosen)};
-}
-
 Result<std::optional<report::WithoutReduction>>
 withoutReduction(const Compilation &compilation, const Options &options) {
   const std::optional<report::WithoutReduction> kNone;
@@ -240,10 +166,8 @@ withoutReduction(const Compilation &compilation, const Options &options) {
   const Runs &runs = *compilation.runs;
   const cost::RooflineCostModel model(cluster,
                                       costOptionsOf(compilation.module->plan));
-  const LinksOnly links(model);
-  const sim::Costs costs = withLinksOf(links, runs.costs, programs);
-  if (distance(costs, runs.costs, runs, programs) * 1000 <
-      runs.chosen.stepTime.value)
+  const sim::Costs costs = sim::modelCosts(programs, model);
+  if (areSame(costs, runs.costs, programs))
     return kNone;
   Result<timeline::Timeline> timeline =
       sim::simulate(programs, costs, runs.order, simulationOptions(options));

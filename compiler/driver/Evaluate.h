@@ -50,8 +50,6 @@ public:
 
   /// Nothing where the machine changes no cost of the programs.
   Result<std::optional<Evaluation>> on(const hardware::Cluster &cluster) const;
-  /// What was compiled, as it is.
-  Evaluation asCompiled() const;
 
 private:
   const Compilation &compilation_;

@@ -31,6 +31,8 @@ public:
         tryMore(exposure, resource);
   }
 
+  bool isCut() const { return isCut_; }
+
 private:
   using Found = std::optional<Evaluation>;
   using Key = std::tuple<Resource::Kind, std::size_t, int>;
@@ -42,8 +44,10 @@ private:
   }
 
   Found evaluate(const hardware::Cluster &cluster) {
-    if (evaluations_ == kMostEvaluations)
+    if (evaluations_ == kMostEvaluations) {
+      isCut_ = true;
       return std::nullopt;
+    }
     ++evaluations_;
     Result<std::optional<Evaluation>> found = evaluator_.on(cluster);
     return found ? *found : std::nullopt;
@@ -133,6 +137,7 @@ private:
   const Compilation &compilation_;
   Evaluator evaluator_;
   int evaluations_ = 0;
+  bool isCut_ = false;
   std::map<Key, Found> known_;
   std::map<std::size_t, Found> switches_;
 };
@@ -166,6 +171,7 @@ report::Explanation explain(const Compilation &compilation,
   const report::Report &report = *compilation.report;
   const report::ReportInputs inputs = reportInputs(compilation, options);
   report::Explanation out;
+  out.status = report.status();
   out.planned = report.planned;
   out.stepTime = report.stepTime;
   if (report.orders)
@@ -175,6 +181,7 @@ report::Explanation explain(const Compilation &compilation,
   Search search(compilation, options);
   for (report::Exposure &exposure : out.exposures)
     search.fill(exposure);
+  out.isCut = search.isCut();
   out.sensitivities = sensitivitiesOf(compilation, options);
   return out;
 }

@@ -71,6 +71,9 @@ public:
     choose(first);
     Refined second = first;
     assign(second);
+    // What is made again follows from the stages alone.
+    if (second.stages.chunks == first.stages.chunks)
+      return first;
     choose(second);
     return isBetter(second, first) ? std::move(second) : std::move(first);
   }
@@ -209,20 +212,26 @@ private:
                                  memory.logits - memory.workspace);
     // A pass cut in two or run beside another holds more than the problem says:
     // where that overshoots, by so much the budget is less.
-    constexpr int kMostTimes = 4;
-    for (int times = 0; times < kMostTimes; ++times) {
-      auto chosen = pipeline::chooseRecompute(problem);
+    const auto take = [&](const std::optional<std::vector<std::size_t>> &one) {
       for (std::size_t l = 0; l < unitOf.size(); ++l) {
         const UnitOptions &options = units[problem.layers[l].kind];
         refined.bodies.choiceOf[unitOf[l]] =
-            options.choices[chosen ? (*chosen)[l] : leastOf(options)];
+            options.choices[one ? (*one)[l] : leastOf(options)];
       }
+    };
+    constexpr int kMostTimes = 4;
+    for (int times = 0; times < kMostTimes; ++times) {
+      const auto chosen = pipeline::chooseRecompute(problem);
+      if (!chosen)
+        break;
+      take(chosen);
       const Bytes over =
           lower::memoryOf(emission(refined), stage).total() - usable();
-      if (!chosen || over.value <= 0)
+      if (over.value <= 0)
         return;
       problem.budget = problem.budget - over;
     }
+    take(std::nullopt); // as little as can be kept
   }
 
   static std::size_t leastOf(const UnitOptions &options) {

@@ -240,6 +240,9 @@ Session::State::compileVariant(const Options &options) {
   state.runPrograms();
   if (state.outcome != Outcome::Ok || !state.compilation.report)
     return std::nullopt;
+  // What no longer fits on the host is no way out.
+  if (state.compilation.report->memory.fit == report::Fit::DoesNotFit)
+    return std::nullopt;
   out.stepTime = state.compilation.report->stepTime;
   return out;
 }

@@ -27,6 +27,7 @@ std::vector<Unit> unitsOf(const ops::Model &model);
 /// A virtual stage: the units [begin, end). May be empty.
 struct Chunk {
   std::size_t begin = 0, end = 0;
+  bool operator==(const Chunk &) const = default;
 };
 
 using schedules::Pass;

@@ -122,22 +122,16 @@ BlockParts Attributor::partsOfBlock(const program::Block &block) {
 void Attributor::addClass(RankClassId id) {
   const timeline::Timeline &timeline = inputs_.timeline;
   const std::int64_t ranks = inputs_.programs.classes[id].ranks;
-  struct Reused {
-    BlockId block;
-    std::int64_t runs = 0;
-  };
-  Table<timeline::FormId, Reused> reused(timeline.isolated.size());
   for (const Run &run : timeline.classes[id].runs) {
     if (run.step != lastStep_)
       continue;
     for (std::size_t kind = 0; kind < kKinds; ++kind)
       result_.exposedAtLeast[kind] +=
           Int128(ranks) * blocks_[run.block].unavoidable[kind].value;
-    if (run.isReused())
-      reused[run.form] = {run.block, reused[run.form].runs + 1};
-    else
+    if (!run.isReused())
       addRun(run.block, instructionsOf(timeline, run).times, ranks);
   }
+  const auto reused = reusedRuns(timeline, id);
   for (timeline::FormId form : reused.ids())
     if (const auto [block, runs] = reused[form]; runs > 0)
       addRun(block, timeline.isolated[form].instructions, ranks * runs);

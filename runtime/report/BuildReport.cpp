@@ -4,6 +4,7 @@
 #include "runtime/report/Attribution.h"
 #include "runtime/report/NumberText.h"
 #include "runtime/report/Reasons.h"
+#include "runtime/report/WaitShares.h"
 #include "runtime/timeline/Queries.h"
 
 #include <fmt/format.h>
@@ -185,19 +186,6 @@ std::vector<Communication> communicationOf(const ReportInputs &inputs,
   return rows;
 }
 
-/// figuresOf() by what is counted already.
-OrderFigures chosenFigures(const ReportInputs &inputs, const Report &report) {
-  const timeline::StepTimes &step = inputs.timeline.steps.back();
-  OrderFigures figures;
-  figures.stepTime = report.stepTime;
-  for (const Communication &row : report.communication)
-    figures.exposed += row.exposed;
-  figures.bubble = report.waterfall[Cause::Bubble];
-  figures.spanRankTime = Int128(inputs.programs.accelerators) *
-                         (step.pipelineEnd - step.pipelineBegin).value;
-  return figures;
-}
-
 // --- Lines ------------------------------------------------------------------
 
 /// The charges that make up at least a tenth of a line's cost, named.
@@ -307,7 +295,7 @@ Report buildReport(const ReportInputs &inputs) {
   report.lines = linesOf(inputs, attribution);
   report.orders = inputs.orders;
   if (report.orders)
-    report.orders->chosen = chosenFigures(inputs, report);
+    report.orders->chosen = figuresOf(inputs.programs, inputs.timeline);
   addReasons(report, attribution);
   for (const Expectation &expectation : inputs.expectations)
     report.expectations.push_back(resultOf(expectation, inputs, report));

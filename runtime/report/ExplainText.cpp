@@ -166,6 +166,8 @@ std::string toText(const Explanation &all) {
   page.endLine();
   for (const Exposure &exposure : all.exposures)
     writeExposure(page, exposure, all);
+  if (all.isCut)
+    write(page, "There were too many changes to try them all.");
   page.endLine();
   writeSensitivities(page, all);
   return page.take();

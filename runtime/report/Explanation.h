@@ -38,7 +38,6 @@ struct Exposure {
   program::CommunicationKind kind = program::CommunicationKind::None;
   Int128 rankTime = 0;
   std::string over; ///< outermost level of links; empty: several
-  Duration onPath;  ///< of the critical path
 
   /// The collective, message or bucket of it that is waited for longest.
   struct Largest {
@@ -71,12 +70,14 @@ struct Sensitivity {
 };
 
 struct Explanation {
+  std::string status; ///< of the report
   Planned planned;
   Duration stepTime;
   double aboveBound = 0;
   std::vector<PathRow> path; ///< kernels, then the rest, the longest first
   std::vector<Exposure> exposures; ///< the largest first
   std::vector<Sensitivity> sensitivities;
+  bool isCut = false; ///< the search ended before all changes were tried
 
   static constexpr std::size_t kExposures = 4;
 };

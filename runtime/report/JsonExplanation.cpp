@@ -68,7 +68,7 @@ void writeExposure(Json &json, const Exposure &exposure, std::int64_t ranks) {
 std::string toJson(const Explanation &all) {
   return written([&](Json &json) {
     json.integer("schema_version", kSchemaVersion);
-    json.text("status", "ok");
+    json.text("status", all.status);
     json.text("plan", all.planned.plan);
     json.text("model", all.planned.model);
     json.text("cluster", all.planned.cluster);
@@ -84,6 +84,7 @@ std::string toJson(const Explanation &all) {
     json.array("exposed", all.exposures, [&](const Exposure &exposure) {
       writeExposure(json, exposure, all.planned.accelerators);
     });
+    json.boolean("all_changes_tried", !all.isCut);
     json.array("sensitivities", all.sensitivities, [&](const Sensitivity &row) {
       json.text("resource", row.resource);
       json.text("has", row.has);

@@ -60,6 +60,16 @@ Waterfall waitsOf(const program::ProgramSet &programs,
   return waits;
 }
 
+Table<timeline::FormId, ReusedRuns> reusedRuns(const Timeline &timeline,
+                                               program::RankClassId rankClass) {
+  const auto last = static_cast<std::int32_t>(timeline.steps.size()) - 1;
+  Table<timeline::FormId, ReusedRuns> reused(timeline.isolated.size());
+  for (const timeline::Run &run : timeline.classes[rankClass].runs)
+    if (run.step == last && run.isReused())
+      reused[run.form] = {run.block, reused[run.form].runs + 1};
+  return reused;
+}
+
 OrderFigures figuresOf(const program::ProgramSet &programs,
                        const Timeline &timeline) {
   const Waterfall waits = waitsOf(programs, timeline);

@@ -21,21 +21,21 @@ struct WaitParts {
 WaitParts partsOf(const timeline::Wait &wait,
                   const timeline::Timeline &timeline);
 
+/// Runs of the last step that are alike: reused, in one form.
+struct ReusedRuns {
+  program::BlockId block;
+  std::int64_t runs = 0;
+};
+Table<timeline::FormId, ReusedRuns>
+reusedRuns(const timeline::Timeline &timeline, program::RankClassId rankClass);
+
 /// Calls `visit(wait, block, runs)` for every wait of a rank of the class in
 /// the last step, cut to its window. `block` is valid for a wait inside a run
 /// that is reused, which `runs` runs have alike.
 template <class Visit>
 void forEachWait(const timeline::Timeline &timeline,
                  program::RankClassId rankClass, Visit visit) {
-  const auto last = static_cast<std::int32_t>(timeline.steps.size()) - 1;
-  struct Reused {
-    program::BlockId block;
-    std::int64_t runs = 0;
-  };
-  Table<timeline::FormId, Reused> reused(timeline.isolated.size());
-  for (const timeline::Run &run : timeline.classes[rankClass].runs)
-    if (run.step == last && run.isReused())
-      reused[run.form] = {run.block, reused[run.form].runs + 1};
+  const auto reused = reusedRuns(timeline, rankClass);
   for (timeline::FormId form : reused.ids())
     if (reused[form].runs > 0)
       for (const timeline::Wait &wait : timeline.isolated[form].waits)

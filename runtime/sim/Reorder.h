@@ -39,7 +39,7 @@ std::vector<std::uint32_t> reorder(const program::Block &block,
 /// The same buckets, and orders for backwards and weight gradients: those that
 /// `reorder` finds for what `seen` shows around each run. Runs whose reductions
 /// have all that follows to run under share one order a block. Ranks may hold
-/// `spare` more than the program says, by class.
+/// `spare` more than the program says, by class; empty: nothing.
 IssueOrder reorderedIssue(const program::ProgramSet &set, const Costs &costs,
                           const Table<program::RankClassId, Bytes> &spare,
                           const timeline::Timeline &seen,

@@ -5,7 +5,6 @@
 #include "runtime/sim/Reorder.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 
@@ -40,8 +39,8 @@ public:
             const timeline::Timeline &seen, const IssueOrder &order)
       : set_(set), costs_(costs), spare_(spare), seen_(seen), out_(order) {
     out_.orders.clear();
-    for (Bytes bytes : spare)
-      least_ = std::min(least_, bytes);
+    if (!spare.empty())
+      least_ = *std::min_element(spare.begin(), spare.end());
   }
 
   IssueOrder find() {
@@ -83,7 +82,8 @@ private:
                                      groupOf[piece.index()]});
       around.groups = groups;
       look(id, times.runOf(task), around);
-      around.spare = around.reductions.empty() ? least_ : spare_[id];
+      around.spare =
+          around.reductions.empty() || spare_.empty() ? least_ : spare_[id];
       if (auto form = orderFor(rankClass.tasks[task].block, around))
         forms.push_back({task, *form});
     }
@@ -145,7 +145,7 @@ private:
   const Costs &costs_;
   const Table<RankClassId, Bytes> &spare_;
   const timeline::Timeline &seen_;
-  Bytes least_ = Bytes(std::numeric_limits<std::int64_t>::max()); ///< of any
+  Bytes least_; ///< that any class has to spare
   IssueOrder out_;
   std::map<Question, std::optional<std::uint32_t>> known_;
 };

@@ -11,6 +11,7 @@ with --write the document is made anew.
 """
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,29 +45,26 @@ DECISIONS = [("buckets", "bucket {framework}")] + [
     (word, f"overlap not {word}") for word in WORDS]
 
 
-def reports(planc, file, plan, clauses, names):
-    """The JSON reports of variants of one plan, by name."""
-    path = ROOT / "examples" / file
+def report(planc, path, plan):
+    """The JSON report of one plan. One that does not fit (4) has one too."""
+    run = subprocess.run(
+        [planc, "report", str(path), "--plan", plan, "--format", "json"],
+        capture_output=True, text=True, check=False)
+    if run.returncode not in (0, 3, 4):
+        raise SystemExit(f"{path}:{plan}: {run.stderr}")
+    return json.loads(run.stdout)
+
+
+def reports(planc, path, plan, clauses, names):
+    """The reports of variants of one plan, by name, from a file beside its."""
     text = path.read_text(encoding="utf-8")
     base = "all_on_here"
     text += f"\nplan {base} = {plan} with {{ {clauses} }}\n"
     for name, more in names.items():
         text += f"plan {name} = {base} with {{ {more} }}\n"
-    out = {}
-    with tempfile.NamedTemporaryFile(
-            "w", suffix=".plan", dir=path.parent, delete=False) as made:
-        made.write(text)
-    try:
-        for name in [base, *names]:
-            run = subprocess.run(
-                [planc, "report", made.name, "--plan", name, "--format",
-                 "json"], capture_output=True, text=True, check=False)
-            if run.returncode not in (0, 3, 4):
-                raise SystemExit(f"{file}:{plan} {name}: {run.stderr}")
-            out[name] = json.loads(run.stdout)
-    finally:
-        pathlib.Path(made.name).unlink()
-    return out, base
+    beside = path.with_name("variants_of_one_plan.plan")
+    beside.write_text(text, encoding="utf-8")
+    return {name: report(planc, beside, name) for name in [base, *names]}, base
 
 
 def time(seconds):
@@ -79,10 +77,7 @@ def cases(planc):
              "|---|---|---:|---:|---:|---:|"]
     wrong = []
     for file, plan in CASES:
-        run = subprocess.run(
-            [planc, "report", str(ROOT / "examples" / file), "--plan", plan,
-             "--format", "json"], capture_output=True, text=True, check=False)
-        orders = json.loads(run.stdout)["orders"]
+        orders = report(planc, ROOT / "examples" / file, plan)["orders"]
         if orders["chosen_s"] > min(orders["program_s"], orders["framework_s"]):
             wrong.append(f"{file}:{plan}: the chosen order is slower")
         label = f"`{file}`, `{plan}`"
@@ -100,6 +95,13 @@ def cases(planc):
 
 
 def ablation(planc):
+    """(table, what is wrong); works on a copy of the examples."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True)
+        return ablation_in(planc, pathlib.Path(folder))
+
+
+def ablation_in(planc, examples):
     """(table, what is wrong)"""
     lines = ["| plan | all on | " + " | ".join(f"no {name}" if name in WORDS
                                               else "framework's buckets"
@@ -107,11 +109,12 @@ def ablation(planc):
              "|---|---:|" + "---:|" * len(DECISIONS)]
     bought = {name: 0.0 for name, _ in DECISIONS}
     for file, plan in PLANS:
-        text = (ROOT / "examples" / f"{file}.plan").read_text(encoding="utf-8")
+        path = examples / f"{file}.plan"
+        text = path.read_text(encoding="utf-8")
         framework = "megatron" if "pipeline" in text or "optimizer" in text \
             else "ddp"
         found, base = reports(
-            planc, f"{file}.plan", plan,
+            planc, path, plan,
             f"overlap {', '.join(WORDS)}, bucket auto",
             {f"no_{name}": off.format(framework=framework)
              for name, off in DECISIONS})

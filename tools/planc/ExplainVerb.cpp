@@ -32,7 +32,8 @@ struct ExplainOptions {
 constexpr std::array<Choice<Format>, 2> kFormats = {
     {{"text", Format::Text}, {"json", Format::Json}}};
 
-/// What has a slash, ends in `.plan` or is there is a file; all else a code.
+/// What has a slash, ends in `.plan`, or is there and no diagnostic's code is a
+/// file; all else a code.
 bool isFile(const std::string &argument) {
   constexpr std::string_view kSuffix = ".plan";
   return argument.find('/') != std::string::npos ||

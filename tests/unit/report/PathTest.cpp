@@ -2,20 +2,23 @@
 
 #include "runtime/report/Explanation.h"
 #include "runtime/timeline/CriticalPath.h"
+#include "tests/unit/report/Simulated.h"
 #include "tests/unit/report/Toy.h"
 #include "tests/unit/sim/Pipelines.h"
-#include "tests/unit/sim/RandomPrograms.h"
 
 using namespace planc;
+using report::test::simulate;
+using report::test::Toy;
 using timeline::PathPart;
 
 namespace {
 
-Result<timeline::Timeline> simulate(const planc::test::RandomProgram &program,
-                                    sim::Mode mode) {
-  return sim::simulate(program.set, program.costs,
-                       sim::frameworkIssue(program.set, {}),
-                       {2, sim::Contention::On, mode});
+std::vector<report::PathRow> rowsOf(const planc::test::RandomProgram &program,
+                                    const timeline::Timeline &timeline) {
+  Toy toy;
+  toy.programs = program.set;
+  toy.timeline = timeline;
+  return report::pathRows(toy.inputs());
 }
 
 Duration idleOf(const std::vector<PathPart> &path) {
@@ -30,12 +33,13 @@ Duration idleOf(const std::vector<PathPart> &path) {
 
 TEST_CASE("path: parts of random programs are adjacent and make the step") {
   int ran = 0;
-  Duration idle;
+  Duration idle, slowed;
   for (std::uint32_t seed = 1; seed <= 150; ++seed) {
     planc::test::RandomPrograms random(seed, {});
     const planc::test::RandomProgram program = random.make();
     INFO("seed " << seed);
-    const auto reused = simulate(program, sim::Mode::Reuse);
+    const auto reused =
+        simulate(program, sim::Contention::On, sim::Mode::Reuse);
     if (!reused)
       continue; // an order that can never run
     const auto path = timeline::criticalPath(*reused, program.set);
@@ -47,7 +51,13 @@ TEST_CASE("path: parts of random programs are adjacent and make the step") {
         CHECK(path[i].begin == path[i - 1].end);
     }
     idle += idleOf(path);
-    const auto flat = simulate(program, sim::Mode::Flat);
+    Duration rows;
+    for (const report::PathRow &row : rowsOf(program, *reused)) {
+      rows += row.time;
+      slowed += row.what == "slowed by communication" ? row.time : Duration(0);
+    }
+    CHECK(rows == reused->stepTime);
+    const auto flat = simulate(program, sim::Contention::On, sim::Mode::Flat);
     REQUIRE(flat);
     const auto other = timeline::criticalPath(*flat, program.set);
     REQUIRE(other.size() == path.size());
@@ -59,6 +69,7 @@ TEST_CASE("path: parts of random programs are adjacent and make the step") {
   }
   CHECK(ran > 100);
   CHECK(idle == Duration(0));
+  CHECK(slowed > Duration(0));
 }
 
 TEST_CASE("path: of GPipe it is the closed form, messages once a hop") {
@@ -68,13 +79,8 @@ TEST_CASE("path: of GPipe it is the closed form, messages once a hop") {
   shape.hop = Duration(7);
   const auto set =
       planc::test::pipelineProgram(shape, planc::test::gpipe(shape));
-  Result<sim::Costs> costs = sim::statedCosts(set, {Duration(0), Duration(0)});
-  REQUIRE(costs);
-  const auto timeline =
-      sim::simulate(set, *costs, sim::frameworkIssue(set, {}),
-                    {2, sim::Contention::Off, sim::Mode::Reuse});
-  REQUIRE(timeline);
-  const auto path = timeline::criticalPath(*timeline, set);
+  const timeline::Timeline timeline = simulate(set);
+  const auto path = timeline::criticalPath(timeline, set);
   Duration messages;
   for (const PathPart &part : path)
     if (part.what == PathPart::What::Communication)

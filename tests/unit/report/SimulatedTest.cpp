@@ -1,36 +1,19 @@
+#include "tests/unit/report/Simulated.h"
 #include "tests/unit/Catch.h"
 #include "tests/unit/report/Toy.h"
 
 #include "runtime/report/Trace.h"
 #include "runtime/report/WaitShares.h"
 #include "tests/unit/sim/Pipelines.h"
-#include "tests/unit/sim/RandomPrograms.h"
 
 #include <llvm/Support/JSON.h>
 
 using namespace planc;
 using namespace planc::report;
+using planc::report::test::simulate;
 using planc::report::test::Toy;
 
 namespace {
-
-Result<timeline::Timeline> simulate(const planc::test::RandomProgram &program,
-                                    sim::Contention contention,
-                                    sim::Mode mode) {
-  return sim::simulate(program.set, program.costs,
-                       sim::frameworkIssue(program.set, {}),
-                       {2, contention, mode});
-}
-
-timeline::Timeline simulate(const program::ProgramSet &set) {
-  Result<sim::Costs> costs = sim::statedCosts(set, {Duration(0), Duration(0)});
-  REQUIRE(costs);
-  Result<timeline::Timeline> timeline =
-      sim::simulate(set, *costs, sim::frameworkIssue(set, {}),
-                    {2, sim::Contention::Off, sim::Mode::Reuse});
-  REQUIRE(timeline);
-  return *timeline;
-}
 
 Report reportOf(const program::ProgramSet &set,
                 const timeline::Timeline &timeline) {
