@@ -1,4 +1,5 @@
 #include "runtime/sched/Algorithms.h"
+#include "runtime/sched/PrefixSums.h"
 
 #include <algorithm>
 #include <deque>
@@ -16,22 +17,6 @@ Duration LinkCost::of(Bytes bytes) const {
 }
 
 namespace {
-
-Duration saturated(Duration time) {
-  return std::min(time, Duration(std::numeric_limits<std::int64_t>::max() / 4));
-}
-
-/// P_0 = 0 … P_n, saturated.
-std::vector<std::int64_t> prefixSums(std::span<const Item> items) {
-  std::vector<std::int64_t> sums = {0};
-  for (const Item &item : items) {
-    std::int64_t next = 0;
-    if (__builtin_add_overflow(sums.back(), item.bytes.value, &next))
-      next = std::numeric_limits<std::int64_t>::max();
-    sums.push_back(next);
-  }
-  return sums;
-}
 
 Buckets closeAt(std::span<const Item> items, std::int64_t cap,
                 std::int64_t firstCap) {

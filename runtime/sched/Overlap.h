@@ -50,7 +50,7 @@ struct OverlapSchedule {
 
 /// Rules S1…S4 of the tasks, then of the pieces: O1 groups and tasks exist; O2
 /// nothing is negative; O3 the sum of all times, each piece sent alone, is
-/// within 2^61; O4 no cycle through pieces. Empty when sound.
+/// within 2^60; O4 no cycle through pieces. Empty when sound.
 std::vector<std::string> check(const OverlapProblem &problem);
 
 /// Rules S5…S7 of the tasks, then O5 each piece in one bucket, of its group; O6

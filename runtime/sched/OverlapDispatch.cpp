@@ -1,6 +1,7 @@
 #include "runtime/sched/OverlapDispatch.h"
 
 #include <algorithm>
+#include <queue>
 #include <tuple>
 
 namespace planc::sched {
@@ -25,24 +26,12 @@ struct Event {
   }
 };
 
-template <class T> class Heap {
-public:
-  bool empty() const { return values_.empty(); }
-  const T &top() const { return values_.front(); }
-  void push(const T &value) {
-    values_.push_back(value);
-    std::push_heap(values_.begin(), values_.end());
-  }
-  T pop() {
-    std::pop_heap(values_.begin(), values_.end());
-    T out = values_.back();
-    values_.pop_back();
-    return out;
-  }
-
-private:
-  std::vector<T> values_;
-};
+/// Takes the top off.
+template <class T> T popped(std::priority_queue<T> &heap) {
+  T out = heap.top();
+  heap.pop();
+  return out;
+}
 
 class Dispatcher {
 public:
@@ -69,7 +58,7 @@ public:
       std::int64_t now = events_.top().time;
       touched.clear();
       while (!events_.empty() && events_.top().time == now)
-        touched.push_back(take(events_.pop()));
+        touched.push_back(take(popped(events_)));
       std::sort(touched.begin(), touched.end());
       touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
       for (std::uint32_t machine : touched)
@@ -147,7 +136,7 @@ private:
     while (!ready_[machine].empty() && free_[machine] <= now) {
       std::uint32_t node = 0;
       if (rules_.tasks != TaskRule::Patient || machine == link_)
-        node = ready_[machine].pop().node;
+        node = popped(ready_[machine]).node;
       else if (!pickPatiently(machine, now, node))
         return;
       ++served_;
@@ -198,7 +187,7 @@ private:
     std::vector<Ready> passed;
     bool found = false;
     while (!found && !ready_[machine].empty() && passed.size() < kLooks) {
-      Ready first = ready_[machine].pop();
+      Ready first = popped(ready_[machine]);
       std::int64_t end = now + network_.duration(first.node);
       found = std::none_of(coming_[machine].begin(), coming_[machine].end(),
                            [&](std::uint32_t other) {
@@ -222,11 +211,11 @@ private:
   std::vector<std::uint32_t> waiting_;
   std::vector<std::int64_t> arrival_;
   std::vector<std::uint32_t> bucketOf_, next_;
-  std::vector<Heap<Ready>> ready_;
+  std::vector<std::priority_queue<Ready>> ready_;
   std::vector<std::vector<std::uint32_t>> coming_; ///< arrivals known
   std::vector<std::int64_t> free_;
   std::vector<std::vector<OverlapPieceId>> given_;
-  Heap<Event> events_;
+  std::priority_queue<Event> events_;
   OverlapOrder order_;
 };
 

@@ -13,6 +13,16 @@ std::ptrdiff_t offset(std::size_t at) {
   return static_cast<std::ptrdiff_t>(at);
 }
 
+/// What stands at `from` then stands at `to`.
+template <class T>
+void moveTo(std::vector<T> &on, std::size_t from, std::size_t to) {
+  const auto at = on.begin();
+  if (to < from)
+    std::rotate(at + offset(to), at + offset(from), at + offset(from) + 1);
+  else
+    std::rotate(at + offset(from), at + offset(from) + 1, at + offset(to) + 1);
+}
+
 } // namespace
 
 // --- The critical path ------------------------------------------------------
@@ -165,11 +175,7 @@ bool OverlapMoves::shift(OverlapOrder &order, std::size_t machine,
   if (to == from)
     return false;
   save(order, machine, std::min(from, to), std::max(from, to));
-  auto at = on.begin();
-  if (to < from)
-    std::rotate(at + offset(to), at + offset(from), at + offset(from) + 1);
-  else
-    std::rotate(at + offset(from), at + offset(from) + 1, at + offset(to) + 1);
+  moveTo(on, from, to);
   return true;
 }
 
@@ -293,11 +299,7 @@ bool OverlapMoves::moveBucket(OverlapOrder &order, const CriticalBlock &block,
   }
   if (from == to)
     return false;
-  auto at = on.begin();
-  if (to < from)
-    std::rotate(at + offset(to), at + offset(from), at + offset(from) + 1);
-  else
-    std::rotate(at + offset(from), at + offset(from) + 1, at + offset(to) + 1);
+  moveTo(on, from, to);
   return true;
 }
 

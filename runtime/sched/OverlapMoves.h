@@ -45,7 +45,7 @@ public:
   bool hoist(OverlapOrder &order, std::size_t count);
 
   bool linkIsCritical() const { return linkIsCritical_; }
-  /// Changed buckets by itself, or only tasks.
+  /// Whether the last change was of tasks.
   bool changedTasks() const { return changed_ == Changed::Tasks; }
 
 private:

@@ -8,7 +8,7 @@ namespace planc::sched {
 
 namespace {
 
-constexpr Int128 kMostTime = Int128(1) << 61;
+constexpr Int128 kMostTime = Int128(1) << 60;
 
 void say(std::vector<std::string> &broken, int rule, OverlapPieceId id,
          std::string_view what) {
@@ -67,7 +67,7 @@ std::vector<std::string> check(const OverlapProblem &problem) {
 
 namespace {
 
-/// O5: the bucket of each piece, or what is wrong with the partition.
+/// O5: what is wrong with the partition.
 std::vector<std::string> partition(const OverlapProblem &problem,
                                    const OverlapSchedule &schedule) {
   std::vector<std::string> broken;

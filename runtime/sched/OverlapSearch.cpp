@@ -41,7 +41,8 @@ public:
     OverlapSchedule out = network_.schedule(best_);
     // Where tasks of no time lie inside others an order says less.
     for (const OverlapSchedule &start : starts)
-      if (start.makespan < out.makespan && keepsTo(orderOf(problem_, start)))
+      if (decisions_.orderLink && start.makespan < out.makespan &&
+          keepsTo(orderOf(problem_, start)))
         out = start;
     return out;
   }

@@ -1,5 +1,7 @@
 #include "runtime/sched/TwoLinks.h"
 
+#include "runtime/sched/PrefixSums.h"
+
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -7,24 +9,6 @@
 namespace planc::sched {
 
 namespace {
-
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
-
-Duration plus(Duration a, Duration b) {
-  return std::min(a + b, Duration(kMost));
-}
-
-/// P_0 = 0 … P_n, saturated.
-std::vector<std::int64_t> prefixSums(std::span<const Item> items) {
-  std::vector<std::int64_t> sums = {0};
-  for (const Item &item : items) {
-    std::int64_t next = 0;
-    if (__builtin_add_overflow(sums.back(), item.bytes.value, &next))
-      next = std::numeric_limits<std::int64_t>::max();
-    sums.push_back(next);
-  }
-  return sums;
-}
 
 /// The links after a prefix, and how it came about.
 struct State {
@@ -36,8 +20,9 @@ struct State {
 State sendOn(const State &state, Duration ready, Bytes bytes,
              const TwoLinks &links) {
   State out;
-  out.first = plus(std::max(state.first, ready), links.first.of(bytes));
-  out.second = plus(std::max(state.second, out.first), links.second.of(bytes));
+  out.first = saturated(std::max(state.first, ready) + links.first.of(bytes));
+  out.second =
+      saturated(std::max(state.second, out.first) + links.second.of(bytes));
   out.count = state.count + 1;
   return out;
 }
@@ -109,12 +94,13 @@ Duration bucketLowerBound(std::span<const Item> items, const TwoLinks &links) {
     Bytes rest(sums.back() - sums[j]);
     Duration ready = items[j].ready;
     // Of the items from j on, one is in the last bucket and one in the first.
-    bound = std::max(bound, plus(plus(ready, links.first.of(rest)),
-                                 links.second.of(items.back().bytes)));
+    bound = std::max(bound, saturated(saturated(ready + links.first.of(rest)) +
+                                      links.second.of(items.back().bytes)));
+    bound = std::max(bound, saturated(saturated(ready + links.first.of(least)) +
+                                      links.second.of(rest)));
     bound = std::max(
-        bound, plus(plus(ready, links.first.of(least)), links.second.of(rest)));
-    bound = std::max(bound, plus(plus(ready, links.first.of(items[j].bytes)),
-                                 links.second.of(items[j].bytes)));
+        bound, saturated(saturated(ready + links.first.of(items[j].bytes)) +
+                         links.second.of(items[j].bytes)));
   }
   return bound;
 }

@@ -21,7 +21,8 @@ Duration finishOf(std::span<const Item> items, const Buckets &buckets,
 /// For a prefix of the items only those pairs (finish of the first link, finish
 /// of the second) matter that no other pair is below in both. Exact; O(n² ·
 /// pairs), and the pairs of a prefix are at most as many as its partitions with
-/// different ends, in practice a handful. Ties: fewer buckets.
+/// different ends, in practice a handful. Ties: the earlier finish of the first
+/// link, then fewer buckets.
 Buckets bucketsOptimal(std::span<const Item> items, const TwoLinks &links);
 
 /// No partition ends before: all bytes from some item on pass the first link

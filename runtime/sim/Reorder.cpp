@@ -155,6 +155,8 @@ public:
 
   /// The one that holds least of those close to the soonest.
   std::vector<std::uint32_t> find(std::vector<std::uint32_t> stands) {
+    if (!sched::check(problem_.free()).empty())
+      return stands; // times that do not fit
     stands_ = program::peakOf(block_, stands);
     const Duration bound = sched::overlapLowerBound(problem_.free());
     for (std::int64_t part : {0, 2, 16}) {
@@ -189,7 +191,7 @@ private:
       const sched::OverlapProblem within =
           problem_.within(deadlines(block_, spare, part));
       if (!sched::check(within).empty())
-        return;
+        return; // a deadline makes a cycle
       const sched::OverlapSchedule schedule = sched::scheduleOverlap(within);
       std::vector<std::uint32_t> order = problem_.orderOf(schedule);
       if (program::peakOf(block_, order) > stands_ + spare)

@@ -223,9 +223,9 @@ def main():
                 out.write(text if isinstance(text, bytes) else text.encode())
             command = ["report", "hostile.plan", "--verify-each"]
             found = run(planc, command, folder)
-            if found[2] > LIMIT:  # a busy machine's caches: once more, alone
-                found = min(found, run(planc, command, folder),
-                            key=lambda one: one[2])
+            if found[2] > LIMIT:  # a busy machine's caches: timed once more
+                again = run(planc, command, folder)
+                found = (*found[:2], min(found[2], again[2]))
             failures += check(name, (code, kind), found)
             count += 1
         for name, arguments, code, kind in files(folder):

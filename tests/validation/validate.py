@@ -16,6 +16,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 DOCUMENT = HERE.parent.parent / "docs" / "validation.md"
 GIB = 2**30
+KEEPS = 0.8  # of a known miss, or its entry is out of date
 
 
 def report(planc, file, plan):
@@ -84,7 +85,9 @@ def main():
         off = found / float(published) - 1
         measured.append((row, found, off))
         misses = abs(off) > float(tolerance)
-        bad = abs(off) > float(known or tolerance)
+        # A known miss may neither grow nor shrink unseen.
+        bad = abs(off) > float(known or tolerance) or (
+            bool(known) and abs(off) < KEEPS * float(known))
         failed += bad
         missed += misses and not bad
         verdict = "OFF" if bad else "known" if misses else "ok"

@@ -1,4 +1,5 @@
 #include "tests/unit/Catch.h"
+#include "tests/unit/sched/Buckets.h"
 
 #include "runtime/sched/Algorithms.h"
 
@@ -7,6 +8,8 @@
 
 using namespace planc;
 using namespace planc::sched;
+using planc::sched::test::bruteForce;
+using planc::sched::test::linkOf;
 
 namespace {
 
@@ -17,11 +20,6 @@ std::vector<Item> itemsOf(std::vector<std::int64_t> sizes) {
   for (std::int64_t size : sizes)
     items.push_back({Duration(0), Bytes(size)});
   return items;
-}
-
-/// One byte takes `perByte` picoseconds.
-LinkCost link(std::int64_t latency, std::int64_t perByte) {
-  return {Duration(latency), perByte << 30};
 }
 
 std::vector<Item> randomItems(std::mt19937 &random, std::size_t most) {
@@ -36,20 +34,6 @@ std::vector<Item> randomItems(std::mt19937 &random, std::size_t most) {
     item = {Duration(ready), Bytes(between(0, 8))};
   }
   return items;
-}
-
-/// The least finish over all 2^(n − 1) partitions.
-Duration bruteForce(const std::vector<Item> &items, const LinkCost &cost) {
-  Duration best(1'000'000'000);
-  for (unsigned cuts = 0; cuts < 1u << (items.size() - 1); ++cuts) {
-    Buckets ends;
-    for (std::size_t i = 0; i + 1 < items.size(); ++i)
-      if (cuts >> i & 1)
-        ends.push_back(i + 1);
-    ends.push_back(items.size());
-    best = std::min(best, finishOf(items, ends, cost));
-  }
-  return best;
 }
 
 } // namespace
@@ -81,7 +65,7 @@ TEST_CASE("the dynamic program finds the best of all partitions") {
   constexpr int kInstances = 3000;
   for (int instance = 0; instance < kInstances; ++instance) {
     std::vector<Item> items = randomItems(random, 10);
-    LinkCost cost = link(instance % 7, instance % 4);
+    LinkCost cost = linkOf(instance % 7, instance % 4);
     Duration best = finishOf(items, bucketsOptimal(items, cost), cost);
     REQUIRE(best == bruteForce(items, cost));
     Duration bound = bucketLowerBound(items, cost);
@@ -104,22 +88,22 @@ TEST_CASE("published counterexamples to merging rules") {
   std::vector<Item> merge = {{Duration(0), Bytes(1)},
                              {Duration(1), Bytes(1)},
                              {Duration(3), Bytes(1)}};
-  CHECK(bucketsOptimal(merge, link(2, 1)) == Buckets{1, 3});
-  CHECK(finishOf(merge, {1, 3}, link(2, 1)) == Duration(7));
-  CHECK(finishOf(merge, {2, 3}, link(2, 1)) == Duration(8));
+  CHECK(bucketsOptimal(merge, linkOf(2, 1)) == Buckets{1, 3});
+  CHECK(finishOf(merge, {1, 3}, linkOf(2, 1)) == Duration(7));
+  CHECK(finishOf(merge, {2, 3}, linkOf(2, 1)) == Duration(8));
   std::vector<Item> greedy = {{Duration(0), Bytes(1)},
                               {Duration(0), Bytes(1)},
                               {Duration(1), Bytes(1)}};
-  CHECK(finishOf(greedy, bucketsOptimal(greedy, link(3, 1)), link(3, 1)) ==
+  CHECK(finishOf(greedy, bucketsOptimal(greedy, linkOf(3, 1)), linkOf(3, 1)) ==
         Duration(7));
-  CHECK(finishOf(greedy, {2, 3}, link(3, 1)) == Duration(9));
+  CHECK(finishOf(greedy, {2, 3}, linkOf(3, 1)) == Duration(9));
 }
 
 TEST_CASE("where the network binds, buckets grow") {
   std::vector<Item> items;
   for (int i = 1; i <= 12; ++i)
     items.push_back({Duration(i * 10), Bytes(1)});
-  Buckets ends = bucketsOptimal(items, link(6, 15));
+  Buckets ends = bucketsOptimal(items, linkOf(6, 15));
   std::size_t last = 0, before = 0;
   for (std::size_t end : ends) {
     CHECK(end - last >= before);
@@ -131,7 +115,7 @@ TEST_CASE("where the network binds, buckets grow") {
 
 TEST_CASE("bytes past the range stay in it") {
   std::vector<Item> items(3, {Duration(0), Bytes(std::int64_t(1) << 62)});
-  LinkCost cost = link(1, 1000);
+  LinkCost cost = linkOf(1, 1000);
   CHECK(bucketsOptimal(items, cost).back() == 3);
   CHECK(finishOf(items, {1, 2, 3}, cost) > Duration(0));
   CHECK(bucketsFixed(items, Bytes(25 * kMebibyte), Bytes(kMebibyte)) ==

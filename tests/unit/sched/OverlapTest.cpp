@@ -226,7 +226,9 @@ std::array<Gaps, kOverlapFamilies> againstExact(std::uint32_t from,
 TEST_CASE("overlap: near the exact answer on every tiny problem") {
   for (const Gaps &gaps : againstExact(1, 1600)) {
     CHECK(gaps.worst() <= 500);
-    CHECK(gaps.sum <= 100 * static_cast<std::int64_t>(gaps.over.size()));
+    // Measured: hardly ever off at all (docs/scheduler.md), a mean far below
+    // a tenth of a percent.
+    CHECK(gaps.sum <= 10 * static_cast<std::int64_t>(gaps.over.size()));
   }
 }
 

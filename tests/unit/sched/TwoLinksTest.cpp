@@ -1,4 +1,5 @@
 #include "tests/unit/Catch.h"
+#include "tests/unit/sched/Buckets.h"
 
 #include "runtime/sched/NextForward.h"
 #include "runtime/sched/TwoLinks.h"
@@ -9,12 +10,10 @@
 
 using namespace planc;
 using namespace planc::sched;
+using planc::sched::test::bruteForce;
+using planc::sched::test::linkOf;
 
 namespace {
-
-LinkCost linkOf(std::int64_t latency, std::int64_t perByte) {
-  return {Duration(latency), perByte << 30};
-}
 
 class Dice {
 public:
@@ -36,19 +35,6 @@ std::vector<Item> randomItems(Dice &dice, int most) {
     items.push_back({Duration(ready), Bytes(dice.between(0, 8))});
   }
   return items;
-}
-
-Duration bruteForce(const std::vector<Item> &items, const TwoLinks &links) {
-  Duration best(1'000'000'000);
-  for (unsigned cuts = 0; cuts < 1u << (items.size() - 1); ++cuts) {
-    Buckets ends;
-    for (std::size_t i = 0; i + 1 < items.size(); ++i)
-      if (cuts >> i & 1)
-        ends.push_back(i + 1);
-    ends.push_back(items.size());
-    best = std::min(best, finishOf(items, ends, links));
-  }
-  return best;
 }
 
 } // namespace
