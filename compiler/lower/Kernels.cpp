@@ -49,15 +49,10 @@ private:
   /// Phase class and kernel for elementwise steps, else the step's own index.
   using Key = std::pair<std::size_t, std::uint32_t>;
 
-  const ops::Op &opOf(const Step &step) const {
-    return step.phase == Phase::Forward ? body_.forward.forward[step.op]
-                                        : body_.backward[step.op];
-  }
-
   Key keyOf(std::size_t index) const {
     const Step &step = *steps_[index].step;
     if (step.kind == StepKind::Compute) {
-      const ops::Op &op = opOf(step);
+      const ops::Op &op = opOf(body_, step);
       // A sum that matrix products add into themselves has its own traffic.
       if (ops::classOf(op.kind) == ops::OpClass::Elementwise &&
           op.kernel.isValid() && !op.attributes.accumulated)
@@ -141,10 +136,7 @@ private:
     const shard::ShardedGraph &graph = *request_.graph;
     if (!request_.narrow || request_.narrow->values.count(id) == 0)
       return bytesOf(graph, request_.body, id);
-    const shard::ShardedValue &value = sharded_.values[id];
-    return Bytes(bytesHeld(
-        request_.narrow->format,
-        shard::heldElements(body_.forward.values[value.source], value.sizes)));
+    return bytesIn(request_.narrow->format, graph, request_.body, id);
   }
 
   bool isElementwise(std::size_t index) const { return keyOf(index).first < 2; }
@@ -174,13 +166,19 @@ Bytes heldBytes(const shard::ShardedGraph &graph, ops::BodyId body,
   return Bytes(whole.value / value.sizes.back() * width);
 }
 
-Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,
-              ShardedValueId id) {
+Bytes bytesIn(Precision format, const shard::ShardedGraph &graph,
+              ops::BodyId body, ShardedValueId id) {
   const shard::ShardedValue &value = graph.bodies[body].values[id];
   const ops::Value &source =
       graph.graph->bodies[body].forward.values[value.source];
-  return shard::bytesOf(shard::heldElements(source, value.sizes),
-                        source.precision);
+  return shard::bytesOf(shard::heldElements(source, value.sizes), format);
+}
+
+Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,
+              ShardedValueId id) {
+  const ops::ValueId source = graph.bodies[body].values[id].source;
+  return bytesIn(graph.graph->bodies[body].forward.values[source].precision,
+                 graph, body, id);
 }
 
 Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,

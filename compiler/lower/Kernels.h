@@ -48,14 +48,22 @@ struct KernelRequest {
 /// otherwise kept.
 std::vector<Kernel> groupKernels(const KernelRequest &request);
 
+/// What a computing step computes.
+inline const ops::Op &opOf(const graph::Body &body, const shard::Step &step) {
+  return step.phase == program::Phase::Forward ? body.forward.forward[step.op]
+                                               : body.backward[step.op];
+}
+
 /// Bytes of one value on one rank that memory holds at a time: a chunk of what
 /// is made in chunks.
 Bytes heldBytes(const shard::ShardedGraph &graph, ops::BodyId body,
                 shard::ShardedValueId value);
 
-/// Bytes of one value on one rank.
+/// Bytes of one value on one rank, in its own format or another.
 Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,
               shard::ShardedValueId value);
+Bytes bytesIn(Precision format, const shard::ShardedGraph &graph,
+              ops::BodyId body, shard::ShardedValueId value);
 /// Sum over distinct values.
 Bytes bytesOf(const shard::ShardedGraph &graph, ops::BodyId body,
               const std::vector<shard::ShardedValueId> &values);

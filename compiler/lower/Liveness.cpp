@@ -34,16 +34,12 @@ Bytes peakTransient(const LivenessRequest &request,
   // sum has its place anyway, as a weight gradient has, the first is not
   // either.
   const graph::Body &source = request.graph->graph->bodies[request.body];
-  auto opOf = [&](const shard::Step &step) -> const ops::Op & {
-    bool forward = step.phase == program::Phase::Forward;
-    return (forward ? source.forward.forward : source.backward)[step.op];
-  };
   for (std::size_t i = steps.size(); i-- > 0;) {
     const shard::Step &step = *steps[i].step;
     if (step.kind != shard::StepKind::Compute)
       continue;
-    const bool isSum = opOf(step).attributes.accumulated;
-    if (!isSum && classOf(opOf(step).kind) != ops::OpClass::View)
+    const bool isSum = opOf(source, step).attributes.accumulated;
+    if (!isSum && classOf(opOf(source, step).kind) != ops::OpClass::View)
       continue;
     if (isSum) {
       if (ignored.count(step.results[0]) != 0)

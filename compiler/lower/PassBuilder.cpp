@@ -34,8 +34,10 @@ Stream streamOf(program::CommunicationKind kind) {
 
 void PassBuilder::add(const std::vector<PlannedStep> &steps,
                       const std::vector<Kernel> &kernels) {
-  for (const Kernel &kernel : kernels)
+  for (const Kernel &kernel : kernels) {
     read_.insert(kernel.operands.begin(), kernel.operands.end());
+    noteSum(*steps[kernel.steps.back()].step);
+  }
   for (const PlannedStep &planned : steps)
     if (isRing(*planned.step, StepKind::ReduceScatter))
       scatters_[planned.step->operands[0]] = planned.step;
@@ -82,7 +84,16 @@ LoweredPass PassBuilder::finish(const std::vector<shard::Port> &outputs) {
   return std::move(pass_);
 }
 
+/// Products that each add themselves to those before are one buffer.
+void PassBuilder::noteSum(const Step &step) {
+  if (step.kind == StepKind::Compute &&
+      opOf(body_, step).attributes.accumulated)
+    added_.insert(step.operands.begin() + 1, step.operands.end());
+}
+
 Bytes PassBuilder::held(ShardedValueId value) const {
+  if (added_.count(value) != 0)
+    return Bytes(0);
   const bool isGradient = std::any_of(
       sharded_.weightGradients.begin(), sharded_.weightGradients.end(),
       [&](const auto &gradient) { return gradient.value == value; });
@@ -109,12 +120,7 @@ PassBuilder::lastOf(const std::vector<ShardedValueId> &values) const {
 
 bool PassBuilder::isView(const Step &step) const {
   return step.kind == StepKind::Compute &&
-         ops::classOf(opOf(step).kind) == ops::OpClass::View;
-}
-
-const ops::Op &PassBuilder::opOf(const Step &step) const {
-  bool forward = step.phase == Phase::Forward;
-  return forward ? body_.forward.forward[step.op] : body_.backward[step.op];
+         ops::classOf(opOf(body_, step).kind) == ops::OpClass::View;
 }
 
 void PassBuilder::alias(const Step &step) {
@@ -159,14 +165,14 @@ void PassBuilder::addKernel(const std::vector<PlannedStep> &steps,
                             const Kernel &kernel) {
   const PlannedStep &last = steps[kernel.steps.back()];
   Instruction instruction;
-  switch (ops::classOf(opOf(*last.step).kind)) {
+  switch (ops::classOf(opOf(body_, *last.step).kind)) {
   case ops::OpClass::Contraction:
     instruction.kind = isRouted(last.step->results[0])
                            ? InstructionKind::GroupedMatMul
                            : InstructionKind::MatMul;
     break;
   case ops::OpClass::Attention:
-    instruction.kind = opOf(*last.step).kind == ops::OpKind::Attention
+    instruction.kind = opOf(body_, *last.step).kind == ops::OpKind::Attention
                            ? InstructionKind::Attention
                            : InstructionKind::AttentionGrad;
     break;
@@ -179,7 +185,7 @@ void PassBuilder::addKernel(const std::vector<PlannedStep> &steps,
   instruction.origin = last.step->origin;
   instruction.clause = last.step->clause;
   for (ShardedValueId operand : kernel.operands)
-    if (!dependOnCopy(instruction, opOf(*last.step), operand))
+    if (!dependOnCopy(instruction, opOf(body_, *last.step), operand))
       depend(instruction, operand);
   if (kernel.steps.size() == 1)
     isStep(*last.step);
@@ -226,9 +232,7 @@ void PassBuilder::keep(const NarrowCopies &narrow) {
     made.name = source.name + " keep";
     made.origin = source.origin;
     made.work.bytesRead = bytesOf(graph_, id_, value);
-    made.work.bytesWritten = Bytes(
-        bytesHeld(narrow.format,
-                  shard::heldElements(source, sharded_.values[value].sizes)));
+    made.work.bytesWritten = bytesIn(narrow.format, graph_, id_, value);
     depend(made, value);
     push(std::move(made), {});
   }

@@ -55,7 +55,7 @@ private:
 
   bool isView(const shard::Step &step) const;
 
-  const ops::Op &opOf(const shard::Step &step) const;
+  void noteSum(const shard::Step &step);
 
   const ops::Value &sourceOf(shard::ShardedValueId id) const {
     return body_.forward.values[sharded_.values[id].source];
@@ -130,7 +130,8 @@ private:
   std::map<shard::ShardedValueId, std::uint32_t> cameHome_;
   std::vector<std::uint32_t> producer_;
   std::vector<shard::Port> arrivals_;
-  std::set<shard::ShardedValueId> read_; ///< by a kernel that did not make it
+  std::set<shard::ShardedValueId> added_; ///< to what is there already
+  std::set<shard::ShardedValueId> read_;  ///< by a kernel that did not make it
   std::map<shard::ShardedValueId, std::uint32_t>
       copies_; ///< in a narrow format
   std::vector<std::pair<shard::ShardedValueId, std::uint32_t>> scattered_;

@@ -16,7 +16,7 @@ using shard::StepKind;
 bool PassBuilder::goesAround(const Step &step) const {
   if (step.kind != StepKind::Compute)
     return false;
-  const ops::OpKind kind = opOf(step).kind;
+  const ops::OpKind kind = opOf(body_, step).kind;
   const std::size_t keys = kind == ops::OpKind::Attention ? 1 : 2;
   return (kind == ops::OpKind::Attention ||
           kind == ops::OpKind::AttentionGrad) &&
@@ -51,7 +51,7 @@ Instruction PassBuilder::passOn(const PlannedStep &gather, Bytes bytes,
 
 void PassBuilder::addRing(const PlannedStep &planned) {
   const Step &step = *planned.step;
-  const ops::Op &op = opOf(step);
+  const ops::Op &op = opOf(body_, step);
   const bool backward = op.kind == ops::OpKind::AttentionGrad;
   const std::size_t query = backward ? 1 : 0;
   const ShardedValueId keys = step.operands[query + 1],
@@ -118,7 +118,7 @@ void PassBuilder::addBlock(const PlannedStep &planned,
                            const program::Work &work, std::int64_t index,
                            std::uint32_t arrived) {
   const Step &step = *planned.step;
-  const bool backward = opOf(step).kind == ops::OpKind::AttentionGrad;
+  const bool backward = opOf(body_, step).kind == ops::OpKind::AttentionGrad;
   Instruction instruction;
   instruction.kind =
       backward ? InstructionKind::AttentionGrad : InstructionKind::Attention;

@@ -53,7 +53,7 @@ program::Work PassView::productPart(std::uint32_t product, ops::DimId dim,
   const Step &whole = *step(product);
   const ops::ResultRule &rule = ruleOf(product);
   ops::WorkRequest request;
-  request.op = &opOf(whole);
+  request.op = &opOf(body_, whole);
   request.model = &graph_.graph->model;
   for (std::size_t o = 0; o < whole.operands.size(); ++o) {
     std::vector<std::int64_t> sizes = sharded_.values[whole.operands[o]].sizes;

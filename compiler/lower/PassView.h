@@ -2,6 +2,7 @@
 // parts.
 #pragma once
 
+#include "compiler/lower/Kernels.h"
 #include "compiler/lower/ProductParts.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ public:
   bool isSum(std::uint32_t i) const {
     return all()[i].kind == program::InstructionKind::Memory && step(i) &&
            step(i)->kind == shard::StepKind::Compute &&
-           opOf(*step(i)).attributes.accumulated;
+           op(i).attributes.accumulated;
   }
 
   std::vector<std::uint32_t> readersOf(std::uint32_t of) const;
@@ -46,13 +47,9 @@ public:
     return std::find(deps.begin(), deps.end(), of) != deps.end();
   }
 
-  const ops::Op &opOf(const shard::Step &step) const {
-    return step.phase == program::Phase::Forward
-               ? body_.forward.forward[step.op]
-               : body_.backward[step.op];
-  }
+  const ops::Op &op(std::uint32_t i) const { return opOf(body_, *step(i)); }
   const ops::ResultRule &ruleOf(std::uint32_t i) const {
-    return opOf(*step(i)).rules[0];
+    return op(i).rules[0];
   }
 
   /// The dimension of the result that a product makes of `dim` of an operand;

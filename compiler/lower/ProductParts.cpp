@@ -152,7 +152,7 @@ private:
     part.makes = Bytes(shareOf(part.makes.value, t, site_.parts));
     part.deps.clear();
     for (std::uint32_t dep : all_[kernel].deps)
-      if (isKernel(dep)) // what this sum adds up
+      if (isKernel(dep)) // the same part: what a sum adds up, or a narrow copy
         part.deps.push_back(made_[dep].back());
       else if (dep != site_.collective)
         await(part, dep);

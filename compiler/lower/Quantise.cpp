@@ -114,9 +114,7 @@ private:
                      Found &found) const {
     if (step.kind != shard::StepKind::Compute)
       return false;
-    const ops::Op &op = step.phase == program::Phase::Forward
-                            ? source_.forward.forward[step.op]
-                            : source_.backward[step.op];
+    const ops::Op &op = opOf(source_, step);
     switch (ops::classOf(op.kind)) {
     case ops::OpClass::Elementwise:
       found.isElementwise = true;
@@ -165,17 +163,13 @@ Bytes savedBytes(const SavedRequest &request,
   const shard::ShardedGraph &graph = request.graph;
   const ops::BodyId body = request.body;
   const Precision format = graph.graph->options.compute;
-  auto copy = [&](Precision of, ShardedValueId value) {
-    return Bytes(bytesHeld(of, elementsOf(graph.graph->bodies[body].forward,
-                                          graph.bodies[body].values[value])));
-  };
   Bytes total;
   for (ShardedValueId value :
        std::set<ShardedValueId>(kept.begin(), kept.end()))
     total += request.narrow.values.count(value) != 0
-                 ? copy(request.narrow.format, value)
+                 ? bytesIn(request.narrow.format, graph, body, value)
              : planc::isQuantised(format) && onlyCopies(graph, body, value)
-                 ? copy(format, value)
+                 ? bytesIn(format, graph, body, value)
                  : bytesOf(graph, body, value);
   return total;
 }

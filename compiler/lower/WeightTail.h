@@ -34,7 +34,7 @@ struct MergedTail {
 /// are so complete while those of others are not begun, and their reduction can
 /// start; one pass after the other completes all in the last. Nothing else
 /// happens between the passes, so all that they read is in memory throughout.
-/// `passes` are the groups' own, `blocks` theirs.
+/// `passes` are the groups' own; their blocks are in `set`.
 MergedTail mergeTail(const std::vector<TailGroup> &groups,
                      const std::vector<const ChunkPass *> &passes,
                      const program::ProgramSet &set);

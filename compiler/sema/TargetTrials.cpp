@@ -226,11 +226,17 @@ bool TargetTrials::works(const Knob &knob, std::int64_t value) {
 }
 
 bool TargetTrials::isScheduled(const Plan &plan) {
-  if (!plan.pipeline || plan.pipeline->schedule == Schedule::Own)
+  if (!plan.pipeline)
     return true;
   const Pipeline &pipeline = *plan.pipeline;
+  const Pipeline &own = *rules_.plan_.pipeline;
+  // The passes of an order of the plan's own are what they are.
+  if (pipeline.schedule == Schedule::Own)
+    return pipeline.virtualStages == own.virtualStages &&
+           pipeline.stages == own.stages &&
+           plan.batch.microBatches == rules_.plan_.batch.microBatches;
   const schedules::ScheduleInfo &info = schedules::infoOf(pipeline.schedule);
-  return (pipeline.virtualStages == rules_.plan_.pipeline->virtualStages ||
+  return (pipeline.virtualStages == own.virtualStages ||
           info.chunks == schedules::ChunksPerRank::AsAsked ||
           (info.chunks == schedules::ChunksPerRank::Waves &&
            pipeline.virtualStages % 2 == 0)) &&
