@@ -69,8 +69,12 @@ report::ModelFlops modelFlopsOf(const Compilation &c) {
   report::ModelFlops flops;
   flops.exact = micro.exact * batch.microBatches;
   flops.full = micro.full * batch.microBatches;
-  flops.sixNd = Int128(6) * ops::activeParameterCount(c.module->model) *
-                batch.sequences * batch.sequenceLength;
+  const Int128 perParameter =
+      Int128(6) * batch.sequences * batch.sequenceLength;
+  flops.sixNd = perParameter * ops::activeParameterCount(c.module->model);
+  flops.attention = micro.attention * batch.microBatches;
+  flops.repeatForward = micro.repeatForward * batch.microBatches;
+  flops.lookups = perParameter * graph::lookupParameterCount(*c.graph);
   return flops;
 }
 

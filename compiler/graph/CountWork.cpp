@@ -23,19 +23,27 @@ program::Work workOfWhole(const OpGraph &graph, const ops::Body &body,
   return ops::workOf(request);
 }
 
+bool isAttention(const ops::Op &op) {
+  return op.kind == ops::OpKind::Attention ||
+         op.kind == ops::OpKind::AttentionGrad;
+}
+
+/// `repeatForward` is that of one run, whether or not a repeat has it.
 ModelFlops flopsOf(const OpGraph &graph, const Body &body) {
   ModelFlops sum;
-  for (const ops::Op &op : body.forward.forward) {
-    program::Work work = workOfWhole(graph, body.forward, op);
-    sum.forwardExact += work.modelFlops.value;
-    sum.full += work.modelFlopsFull.value;
-  }
-  sum.exact = sum.forwardExact;
-  for (const ops::Op &op : body.backward) {
-    program::Work work = workOfWhole(graph, body.forward, op);
+  auto count = [&](const ops::Op &op) {
+    const program::Work work = workOfWhole(graph, body.forward, op);
     sum.exact += work.modelFlops.value;
     sum.full += work.modelFlopsFull.value;
-  }
+    if (isAttention(op))
+      sum.attention += work.modelFlopsFull.value;
+  };
+  for (const ops::Op &op : body.forward.forward)
+    count(op);
+  sum.forwardExact = sum.exact;
+  sum.repeatForward = sum.full;
+  for (const ops::Op &op : body.backward)
+    count(op);
   return sum;
 }
 
@@ -43,15 +51,40 @@ ModelFlops flopsOf(const OpGraph &graph, const Body &body) {
 
 ModelFlops modelFlops(const OpGraph &graph) {
   std::vector<Int128> runs(graph.bodies.size(), 0);
+  std::vector<Int128> repeats(graph.bodies.size(), 0);
   for (const ops::Segment &segment : graph.model.segments)
-    for (ops::BodyId body : segment.iterations)
+    for (ops::BodyId body : segment.iterations) {
       ++runs[body.index()];
+      repeats[body.index()] += segment.isRepeat ? 1 : 0;
+    }
   ModelFlops sum;
   for (ops::BodyId id : graph.bodies.ids()) {
-    ModelFlops one = flopsOf(graph, graph.bodies[id]);
+    const ModelFlops one = flopsOf(graph, graph.bodies[id]);
     sum.exact += one.exact * runs[id.index()];
     sum.full += one.full * runs[id.index()];
     sum.forwardExact += one.forwardExact * runs[id.index()];
+    sum.attention += one.attention * runs[id.index()];
+    sum.repeatForward += one.repeatForward * repeats[id.index()];
+  }
+  return sum;
+}
+
+Int128 lookupParameterCount(const OpGraph &graph) {
+  std::vector<bool> isLookedUp(graph.model.weights.size(), false);
+  for (const Body &body : graph.bodies)
+    for (const ops::Op &op : body.forward.forward)
+      for (ops::ValueId value : op.operands) {
+        const ops::WeightId weight = body.forward.values[value].weight;
+        if (op.kind == ops::OpKind::Embed && weight.isValid())
+          isLookedUp[weight.index()] = true;
+      }
+  Int128 sum = 0;
+  for (ops::WeightId id : graph.model.weights.ids()) {
+    const ops::Weight &weight = graph.model.weights[id];
+    Int128 elements = isLookedUp[id.index()] ? weight.instances : 0;
+    for (ops::DimId dim : weight.dims)
+      elements *= graph.model.dims[dim].size;
+    sum += elements;
   }
   return sum;
 }

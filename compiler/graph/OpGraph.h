@@ -85,8 +85,13 @@ OpGraph buildGraph(const ops::Model &model, const GraphOptions &options);
 struct ModelFlops {
   Int128 exact = 0, full = 0;
   Int128 forwardExact = 0;
+  Int128 attention = 0;     ///< of `full`
+  Int128 repeatForward = 0; ///< of `full`: the forward inside `repeat`
 };
 ModelFlops modelFlops(const OpGraph &graph);
+
+/// Elements of the weights that something looks rows up in, each weight once.
+Int128 lookupParameterCount(const OpGraph &graph);
 
 /// One line per broken rule, empty when sound.
 ///  G1 every id is in range, every name of a body's values is its own

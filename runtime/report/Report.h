@@ -60,6 +60,10 @@ std::string_view toString(Convention convention);
 /// Of one step, all accelerators together.
 struct ModelFlops {
   Int128 exact = 0, full = 0, sixNd = 0;
+  /// Parts that frameworks count in ways of their own (FlopCounts.def).
+  Int128 attention = 0;     ///< of `full`
+  Int128 repeatForward = 0; ///< of `full`: the forward of layers
+  Int128 lookups = 0;       ///< of `sixNd`: tables of embeddings
 
   Int128 operator[](Convention convention) const;
 };

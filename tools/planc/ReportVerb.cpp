@@ -1,10 +1,10 @@
 // planc report FILE: what a step costs and why.
 #include "runtime/report/Writers.h"
 #include "tools/planc/PlanFile.h"
+#include "tools/planc/Quantities.h"
 #include "tools/planc/Terminal.h"
 
 #include <array>
-#include <charconv>
 
 namespace planc::tool {
 
@@ -46,26 +46,6 @@ struct Written {
   Format format;
   report::Color color;
 };
-
-/// `989.4TFLOP/s` in FLOPs per second.
-std::optional<double> rateOf(std::string_view text) {
-  double value = 0;
-  const char *end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  const std::string_view unit(rest, static_cast<std::size_t>(end - rest));
-  if (error != std::errc())
-    return std::nullopt;
-  if (unit == "PFLOP/s")
-    value *= 1e15;
-  else if (unit == "TFLOP/s")
-    value *= 1e12;
-  else if (unit == "GFLOP/s")
-    value *= 1e9;
-  else
-    return std::nullopt;
-  // Rates are 64-bit whole numbers.
-  return value >= 1 && value < 9e18 ? std::optional(value) : std::nullopt;
-}
 
 /// Nothing after a message.
 std::optional<Written> formOf(const ReportOptions &options) {

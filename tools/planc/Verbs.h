@@ -20,6 +20,7 @@ struct Verb {
 int runReport(Arguments arguments);
 int runCheck(Arguments arguments);
 int runEmit(Arguments arguments);
+int runMfu(Arguments arguments);
 int runTrace(Arguments arguments);
 int runExplain(Arguments arguments);
 int runVersion(Arguments arguments);
