@@ -426,6 +426,8 @@ std::string Session::trace() const {
   return report::toTrace(*c.programs, c.runs->chosen);
 }
 
+const Compilation &Session::compilation() const { return state_->compilation; }
+
 const std::vector<diag::Diagnostic> &Session::diagnostics() const {
   return state_->captured.diagnostics;
 }

@@ -54,6 +54,8 @@ enum class Outcome {
 };
 int exitCode(Outcome outcome);
 
+struct Compilation;
+
 /// Owns everything of one compile. Not thread-safe; several may live side by
 /// side.
 class Session {
@@ -79,6 +81,9 @@ public:
 
   /// The chosen schedule as a Chrome trace (JSON), after run().
   std::string trace() const;
+
+  /// Every value of the compile, as far as it came: for benchmarks.
+  const Compilation &compilation() const;
 
   const std::vector<diag::Diagnostic> &diagnostics() const;
   const source::SourceSet &sources() const;
