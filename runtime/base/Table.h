@@ -35,6 +35,7 @@ public:
   std::size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
   void resize(std::size_t count) { values_.resize(count); }
+  bool operator==(const Table &) const = default;
 
   auto begin() { return values_.begin(); }
   auto end() { return values_.end(); }

@@ -9,7 +9,7 @@ Chains chainsOf(const Problem &problem) {
   Chains out;
   out.head.resize(problem.tasks.size());
   out.tail.resize(problem.tasks.size());
-  std::vector<TaskId> order = topologicalOrder(problem);
+  const std::vector<TaskId> order = anyOrder(problem);
   for (TaskId id : order) {
     Duration &head = out.head[id];
     head = problem.tasks[id].release;
@@ -26,7 +26,10 @@ Chains chainsOf(const Problem &problem) {
 }
 
 Duration lowerBound(const Problem &problem) {
-  Chains chains = chainsOf(problem);
+  return lowerBound(problem, chainsOf(problem));
+}
+
+Duration lowerBound(const Problem &problem, const Chains &chains) {
   struct Load {
     Duration work, head, tail;
     bool used = false;

@@ -11,4 +11,7 @@ struct Chains {
 };
 Chains chainsOf(const Problem &problem);
 
+/// `lowerBound` where the chains are known.
+Duration lowerBound(const Problem &problem, const Chains &chains);
+
 } // namespace planc::sched

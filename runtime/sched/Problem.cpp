@@ -6,18 +6,48 @@
 
 namespace planc::sched {
 
+namespace {
+
+/// Who waits for whom, as one list with a stretch for each task.
+class Successors {
+public:
+  explicit Successors(const Problem &problem)
+      : at_(problem.tasks.size() + 2), waiting_(problem.tasks.size()) {
+    for (TaskId id : problem.tasks.ids())
+      for (const Dependence &dep : problem.tasks[id].deps) {
+        ++waiting_[id.index()];
+        ++at_[dep.on.index() + 2];
+      }
+    for (std::size_t i = 2; i < at_.size(); ++i)
+      at_[i] += at_[i - 1];
+    list_.resize(at_.back());
+    for (TaskId id : problem.tasks.ids())
+      for (const Dependence &dep : problem.tasks[id].deps)
+        list_[at_[dep.on.index() + 1]++] = id;
+  }
+
+  bool isFree(TaskId id) const { return waiting_[id.index()] == 0; }
+  /// Calls `free` with each task that waited for nothing else.
+  template <typename Free> void ended(TaskId id, Free free) {
+    for (std::size_t i = at_[id.index()]; i < at_[id.index() + 1]; ++i)
+      if (--waiting_[list_[i].index()] == 0)
+        free(list_[i]);
+  }
+
+private:
+  std::vector<std::size_t> at_;
+  std::vector<std::size_t> waiting_;
+  std::vector<TaskId> list_;
+};
+
+} // namespace
+
 std::vector<TaskId> topologicalOrder(const Problem &problem) {
-  std::vector<std::size_t> waiting(problem.tasks.size());
-  std::vector<std::vector<TaskId>> successors(problem.tasks.size());
-  for (TaskId id : problem.tasks.ids())
-    for (const Dependence &dep : problem.tasks[id].deps) {
-      ++waiting[id.index()];
-      successors[dep.on.index()].push_back(id);
-    }
+  Successors successors(problem);
   auto later = [](TaskId a, TaskId b) { return b < a; };
   std::vector<TaskId> ready, out;
   for (TaskId id : problem.tasks.ids())
-    if (waiting[id.index()] == 0)
+    if (successors.isFree(id))
       ready.push_back(id);
   std::make_heap(ready.begin(), ready.end(), later);
   while (!ready.empty()) {
@@ -25,12 +55,23 @@ std::vector<TaskId> topologicalOrder(const Problem &problem) {
     TaskId id = ready.back();
     ready.pop_back();
     out.push_back(id);
-    for (TaskId successor : successors[id.index()])
-      if (--waiting[successor.index()] == 0) {
-        ready.push_back(successor);
-        std::push_heap(ready.begin(), ready.end(), later);
-      }
+    successors.ended(id, [&](TaskId next) {
+      ready.push_back(next);
+      std::push_heap(ready.begin(), ready.end(), later);
+    });
   }
+  return out;
+}
+
+std::vector<TaskId> anyOrder(const Problem &problem) {
+  Successors successors(problem);
+  std::vector<TaskId> out;
+  out.reserve(problem.tasks.size());
+  for (TaskId id : problem.tasks.ids())
+    if (successors.isFree(id))
+      out.push_back(id);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    successors.ended(out[i], [&](TaskId next) { out.push_back(next); });
   return out;
 }
 

@@ -51,5 +51,7 @@ std::vector<std::string> verify(const Problem &problem,
 /// Ids in an order in which every dependence comes first, ties by id; shorter
 /// than the table when there is a cycle.
 std::vector<TaskId> topologicalOrder(const Problem &problem);
+/// The same in no order beside that of dependences, sooner.
+std::vector<TaskId> anyOrder(const Problem &problem);
 
 } // namespace planc::sched

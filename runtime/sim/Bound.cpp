@@ -2,11 +2,13 @@
 
 #include "runtime/sched/Algorithms.h"
 #include "runtime/sched/Chains.h"
+#include "runtime/sim/CompiledProgram.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 namespace planc::sim {
 
@@ -111,11 +113,12 @@ bool allMeet(const program::ProgramSet &set) {
 /// One step from meeting to meeting: every rank's update, then its runs.
 class StepBound {
 public:
-  StepBound(const program::ProgramSet &set, const Costs &costs)
-      : set_(set), costs_(costs) {
-    for (program::BlockId id : set.blocks.ids())
+  explicit StepBound(const Simulator &simulator)
+      : set_(simulator.set()), costs_(simulator.costs()),
+        transfers_(simulator.program().transfers) {
+    for (program::BlockId id : set_.blocks.ids())
       blocks_.push_back(
-          boundOf(set.blocks[id], costs.instructions[id.index()]));
+          boundOf(set_.blocks[id], costs_.instructions[id.index()]));
   }
 
   Duration find() {
@@ -126,13 +129,12 @@ public:
       return bound;
     for (RankClassId c : set_.classes.ids())
       addClass(c);
-    for (RankClassId c : set_.classes.ids()) {
-      linkTransfers(c);
+    linkTransfers();
+    for (RankClassId c : set_.classes.ids())
       linkGathers(c);
-    }
     linkRests();
-    bound = std::max(bound, sched::lowerBound(problem_));
-    sched::Chains chains = sched::chainsOf(problem_);
+    const sched::Chains chains = sched::chainsOf(problem_);
+    bound = std::max(bound, sched::lowerBound(problem_, chains));
     for (RankClassId c : set_.classes.ids())
       bound = std::max(bound, reductionsEnd(c, chains));
     return bound;
@@ -196,16 +198,21 @@ private:
   /// weights what the backward did: whatever order a stream has.
   void linkPasses(const RankProgram &rankClass,
                   const std::vector<sched::TaskId> &nodes) {
-    using Key = std::tuple<PassKind, std::int32_t, std::int32_t>;
-    std::map<Key, sched::TaskId> runs;
+    std::unordered_map<std::uint64_t, sched::TaskId> runs[3]; // by pass
+    const auto runsOf = [&](PassKind pass) -> auto & {
+      return runs[static_cast<std::size_t>(pass)];
+    };
     const auto note = [&](PassKind pass, std::int32_t microBatch,
                           std::int32_t chunk, sched::TaskId node) {
+      const std::uint64_t key =
+          std::uint64_t(std::uint32_t(microBatch)) << 32 | std::uint32_t(chunk);
       if (pass != PassKind::Forward)
         for (PassKind before : {PassKind::Forward, PassKind::Backward})
-          if (auto at = runs.find({before, microBatch, chunk});
-              before != pass && at != runs.end() && at->second != node)
-            problem_.tasks[node].deps.push_back({at->second, Duration(0)});
-      runs.try_emplace({pass, microBatch, chunk}, node);
+          if (before != pass)
+            if (auto at = runsOf(before).find(key);
+                at != runsOf(before).end() && at->second != node)
+              problem_.tasks[node].deps.push_back({at->second, Duration(0)});
+      runsOf(pass).try_emplace(key, node);
     };
     for (TaskId id : rankClass.tasks.ids()) {
       const Task &task = rankClass.tasks[id];
@@ -281,11 +288,22 @@ private:
   void holdRuns(RankClassId c,
                 const std::map<std::int32_t, Duration> &byChunk) {
     const RankProgram &rankClass = set_.classes[c];
-    std::map<std::int32_t, std::map<std::int32_t, Duration>> byMicroBatch;
+    if (byChunk.empty())
+      return;
+    struct Held {
+      std::int32_t chunk;
+      Duration load;
+    };
+    std::unordered_map<std::int32_t, std::vector<Held>> byMicroBatch;
     for (const Task &task : rankClass.tasks)
       if (task.kind == TaskKind::Run && task.pass == PassKind::Forward)
-        if (auto at = byChunk.find(task.chunk); at != byChunk.end())
-          byMicroBatch[task.microBatch][task.chunk] = at->second;
+        if (auto at = byChunk.find(task.chunk); at != byChunk.end()) {
+          std::vector<Held> &held = byMicroBatch[task.microBatch];
+          if (std::none_of(held.begin(), held.end(), [&](const Held &other) {
+                return other.chunk == task.chunk;
+              }))
+            held.push_back({task.chunk, at->second});
+        }
     std::map<Duration, sched::TaskId> nodes; // by length
     for (TaskId id : rankClass.tasks.ids()) {
       const Task &task = rankClass.tasks[id];
@@ -308,22 +326,11 @@ private:
     }
   }
 
-  void linkTransfers(RankClassId c) {
-    std::map<std::pair<RankClassId, std::int64_t>, TaskId> sends;
-    const RankProgram &rankClass = set_.classes[c];
-    for (TaskId id : rankClass.tasks.ids())
-      if (rankClass.tasks[id].kind == TaskKind::Send)
-        sends[{rankClass.tasks[id].peer, rankClass.tasks[id].tag}] = id;
-    for (RankClassId peer : set_.classes.ids())
-      for (TaskId id : set_.classes[peer].tasks.ids()) {
-        const Task &recv = set_.classes[peer].tasks[id];
-        if (recv.kind != TaskKind::Recv || recv.peer != c)
-          continue;
-        TaskId send = sends.at({peer, recv.tag});
-        problem_.tasks[nodes_[peer.index()][id.index()]].deps.push_back(
-            {nodes_[c.index()][send.index()],
-             costs_.tasks[c.index()][send.index()].duration});
-      }
+  void linkTransfers() {
+    for (const Transfer &transfer : transfers_)
+      problem_.tasks[nodes_[transfer.to][transfer.recv]].deps.push_back(
+          {nodes_[transfer.from][transfer.send],
+           costs_.tasks[transfer.from][transfer.send].duration});
   }
 
   /// A run that completes gradients of a chunk is the last of the chunk's: all
@@ -411,6 +418,7 @@ private:
 
   const program::ProgramSet &set_;
   const Costs &costs_;
+  const std::vector<Transfer> &transfers_;
   std::vector<BlockBound> blocks_;
   sched::Problem problem_;
   std::vector<std::vector<sched::TaskId>> nodes_; ///< by class and task
@@ -421,8 +429,8 @@ private:
 
 } // namespace
 
-Duration stepLowerBound(const program::ProgramSet &set, const Costs &costs) {
-  return StepBound(set, costs).find();
+Duration stepLowerBound(const Simulator &simulator) {
+  return StepBound(simulator).find();
 }
 
 } // namespace planc::sim

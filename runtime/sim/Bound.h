@@ -1,7 +1,7 @@
 // A step time that no schedule of the same work can beat (METRICS M10).
 #pragma once
 
-#include "runtime/sim/Costs.h"
+#include "runtime/sim/Engine.h"
 
 namespace planc::sim {
 
@@ -15,6 +15,6 @@ namespace planc::sim {
 /// Holds for any order of runs and of the instructions in them, any buckets and
 /// any overlap, as long as a bucket takes no longer than its pieces one after
 /// the other, and no less than each of them.
-Duration stepLowerBound(const program::ProgramSet &set, const Costs &costs);
+Duration stepLowerBound(const Simulator &simulator);
 
 } // namespace planc::sim

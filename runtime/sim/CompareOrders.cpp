@@ -7,9 +7,9 @@ namespace planc::sim {
 
 namespace {
 
-Result<Outcome> outcomeOf(const program::ProgramSet &set, const Costs &costs,
-                          IssueOrder order, const Options &options) {
-  Result<timeline::Timeline> timeline = simulate(set, costs, order, options);
+Result<Outcome> outcomeOf(const Simulator &simulator, IssueOrder order,
+                          const Options &options) {
+  Result<timeline::Timeline> timeline = simulator.run(order, options);
   if (!timeline)
     return timeline.failure();
   return Outcome{std::move(order), std::move(*timeline)};
@@ -25,9 +25,9 @@ bool hasPieces(const program::ProgramSet &set) {
 /// Changes the best order so far by what its timeline shows, while that helps.
 class Improver {
 public:
-  Improver(const program::ProgramSet &set, const Costs &costs,
-           const Wanted &wanted, const Options &options)
-      : set_(set), costs_(costs), wanted_(wanted), options_(options) {}
+  Improver(const Simulator &simulator, const Wanted &wanted,
+           const Options &options)
+      : simulator_(simulator), wanted_(wanted), options_(options) {}
 
   Result<Outcome> improve(Outcome best) {
     constexpr int kRounds = 2;
@@ -55,17 +55,20 @@ private:
   }
 
   Result<Outcome> cut(const Outcome &seen) const {
-    return outcomeOf(set_, costs_,
-                     chosenIssue(set_, costs_, seen.timeline, seen.order),
-                     options_);
+    IssueOrder order = chosenIssue(simulator_.set(), simulator_.costs(),
+                                   seen.timeline, seen.order);
+    if (order == seen.order)
+      return seen;
+    return outcomeOf(simulator_, std::move(order), options_);
   }
 
   /// With other orders of blocks, and buckets for the times these give.
   Result<Outcome> moved(const Outcome &seen) const {
-    Result<Outcome> first = outcomeOf(
-        set_, costs_,
-        reorderedIssue(set_, costs_, wanted_.spare, seen.timeline, seen.order),
-        options_);
+    Result<Outcome> first =
+        outcomeOf(simulator_,
+                  reorderedIssue(simulator_.set(), simulator_.costs(),
+                                 wanted_.spare, seen.timeline, seen.order),
+                  options_);
     if (!first || !cuts())
       return first;
     Result<Outcome> second = cut(*first);
@@ -74,8 +77,7 @@ private:
                : std::move(first);
   }
 
-  const program::ProgramSet &set_;
-  const Costs &costs_;
+  const Simulator &simulator_;
   const Wanted &wanted_;
   const Options &options_;
 };
@@ -86,31 +88,32 @@ Result<Comparison> compareOrders(const program::ProgramSet &set,
                                  const Costs &costs, const Wanted &wanted,
                                  const Options &options) {
   Comparison out;
-  Result<Outcome> program = outcomeOf(set, costs, programIssue(set), options);
+  const Simulator simulator(set, costs);
+  Result<Outcome> program = outcomeOf(simulator, programIssue(set), options);
   if (!program)
     return program.failure();
   out.program = std::move(*program);
-  out.bound = stepLowerBound(set, costs);
+  out.bound = stepLowerBound(simulator);
   if (!hasPieces(set) && !wanted.moveWeights) {
     out.framework = out.chosen = out.program;
     return out;
   }
   Result<Outcome> framework =
-      outcomeOf(set, costs, frameworkIssue(set, wanted.framework), options);
+      outcomeOf(simulator, frameworkIssue(set, wanted.framework), options);
   if (!framework)
     return framework.failure();
   out.framework = std::move(*framework);
   Result<Outcome> start =
       wanted.overlap == Overlap::None ? out.program
       : wanted.buckets
-          ? outcomeOf(set, costs, frameworkIssue(set, *wanted.buckets), options)
+          ? outcomeOf(simulator, frameworkIssue(set, *wanted.buckets), options)
       : out.program.timeline.stepTime < out.framework.timeline.stepTime
           ? out.program
           : out.framework;
   if (!start)
     return start.failure();
   Result<Outcome> chosen =
-      Improver(set, costs, wanted, options).improve(std::move(*start));
+      Improver(simulator, wanted, options).improve(std::move(*start));
   if (!chosen)
     return chosen.failure();
   out.chosen = std::move(*chosen);

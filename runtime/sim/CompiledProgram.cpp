@@ -17,33 +17,17 @@ using program::TaskKind;
 
 namespace {
 
-/// Everything of one class that stands in its own rank program.
+/// What one class does in every order.
 class ClassCompiler {
 public:
-  ClassCompiler(const program::ProgramSet &set, const Costs &costs,
-                Overlap overlap, RankClassId id)
-      : set_(set), costs_(costs), overlap_(overlap), source_(set.classes[id]) {
+  ClassCompiler(const program::ProgramSet &set, RankClassId id)
+      : source_(set.classes[id]) {
     out_.source = &source_;
     out_.self[0] = {static_cast<std::uint32_t>(id.index()), Member::kBoth};
   }
 
-  CompiledClass compile(const ClassIssue &issue) {
-    compileTasks();
-    for (const FormUse &use : issue.forms)
-      out_.tasks[use.task.index()].form =
-          static_cast<std::uint32_t>(set_.blocks.size() + use.order);
-    compileReduces(issue.reduces);
-    compileGathers(issue.gathers);
-    for (CompiledTask &task : out_.tasks)
-      if (task.hooks != kNone)
-        sortHooks(out_.hooks[task.hooks]);
-    countUses();
-    countWaiting();
-    return std::move(out_);
-  }
-
-private:
-  void compileTasks() {
+  CompiledClass compile() {
+    out_.tasks.reserve(source_.tasks.size());
     for (TaskId id : source_.tasks.ids()) {
       const Task &task = source_.tasks[id];
       auto index = static_cast<std::uint32_t>(id.index());
@@ -60,8 +44,10 @@ private:
       out_.tasks.push_back(compiled);
     }
     compileSuccessors();
+    return std::move(out_);
   }
 
+private:
   void noteRun(const Task &task, std::uint32_t index, CompiledTask &compiled) {
     compiled.form = static_cast<std::uint32_t>(task.block.index());
     out_.lastRun = index;
@@ -89,6 +75,32 @@ private:
             static_cast<std::uint32_t>(id.index());
   }
 
+  const RankProgram &source_;
+  CompiledClass out_;
+};
+
+/// What one class does in one order besides.
+class ClassIssuer {
+public:
+  ClassIssuer(const CompiledProgram &program, const Costs &costs,
+              CompiledClass &out)
+      : set_(*program.source), costs_(costs), overlap_(program.order->overlap),
+        source_(*out.source), out_(out) {}
+
+  void issue(const ClassIssue &issue) {
+    for (const FormUse &use : issue.forms)
+      out_.tasks[use.task.index()].form =
+          static_cast<std::uint32_t>(set_.blocks.size() + use.order);
+    compileReduces(issue.reduces);
+    compileGathers(issue.gathers);
+    for (CompiledTask &task : out_.tasks)
+      if (task.hooks != kNone)
+        sortHooks(out_.hooks[task.hooks]);
+    countUses();
+    countWaiting();
+  }
+
+private:
   TaskHooks &hooksOf(TaskId id) {
     CompiledTask &task = out_.tasks[id.index()];
     if (task.hooks == kNone) {
@@ -209,7 +221,7 @@ private:
   const Costs &costs_;
   Overlap overlap_;
   const RankProgram &source_;
-  CompiledClass out_;
+  CompiledClass &out_;
 };
 
 /// One end of a transfer, or one member of a group.
@@ -302,24 +314,31 @@ bool hasNorm(const program::ProgramSet &set) {
 } // namespace
 
 CompiledProgram compileProgram(const program::ProgramSet &set,
-                               const Costs &costs, const IssueOrder &order) {
+                               const Costs &costs) {
   CompiledProgram out;
   out.source = &set;
-  out.order = &order;
   for (program::BlockId id : set.blocks.ids())
     out.forms.push_back(
         compileBlock(set.blocks[id], costs.instructions[id.index()]));
-  for (const BlockOrder &chosen : order.orders) {
-    out.forms.push_back(out.forms[chosen.block.index()]);
-    reorder(out.forms.back(), chosen.instructions);
-  }
   for (RankClassId id : set.classes.ids())
-    out.classes.push_back(ClassCompiler(set, costs, order.overlap, id)
-                              .compile(order.classes[id]));
+    out.classes.push_back(ClassCompiler(set, id).compile());
   matchTransfers(out, costs);
   matchGroups(out, costs);
   out.joins =
       set.stepEnd == program::ProgramSet::StepEnd::Joined && !hasNorm(set);
+  return out;
+}
+
+CompiledProgram withOrder(const CompiledProgram &program, const Costs &costs,
+                          const IssueOrder &order) {
+  CompiledProgram out = program;
+  out.order = &order;
+  for (const BlockOrder &chosen : order.orders) {
+    out.forms.push_back(out.forms[chosen.block.index()]);
+    reorder(out.forms.back(), chosen.instructions);
+  }
+  for (RankClassId id : out.source->classes.ids())
+    ClassIssuer(out, costs, out.classes[id.index()]).issue(order.classes[id]);
   return out;
 }
 

@@ -78,16 +78,20 @@ struct Group {
 
 struct CompiledProgram {
   const program::ProgramSet *source = nullptr;
-  const IssueOrder *order = nullptr;
-  std::vector<CompiledBlock> forms; ///< by timeline::FormId
+  const IssueOrder *order = nullptr; ///< after withOrder()
+  std::vector<CompiledBlock> forms;  ///< by timeline::FormId
   std::vector<CompiledClass> classes;
   std::vector<Transfer> transfers;
   std::vector<Group> groups;
   bool joins = false; ///< the first updates of all classes begin together
 };
 
-/// The arguments must outlive the result and pass their verifiers.
+/// What is the same in every order; the arguments must outlive the result and
+/// pass their verifiers.
 CompiledProgram compileProgram(const program::ProgramSet &set,
-                               const Costs &costs, const IssueOrder &order);
+                               const Costs &costs);
+/// With forms, buckets and what waits for them. The order must outlive it.
+CompiledProgram withOrder(const CompiledProgram &program, const Costs &costs,
+                          const IssueOrder &order);
 
 } // namespace planc::sim

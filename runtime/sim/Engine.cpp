@@ -63,6 +63,7 @@ void EngineState::prepareStep(std::int32_t step) {
     state.ready.assign(rankClass.tasks.size(), 0);
     state.begin.assign(rankClass.tasks.size(), 0);
     state.end.assign(rankClass.tasks.size(), -1);
+    state.record.assign(rankClass.tasks.size(), kNone);
     for (const CompiledBucket &bucket : rankClass.reduces)
       state.reduceWaiting.push_back(bucket.waiting);
     for (const CompiledBucket &bucket : rankClass.gathers)
@@ -70,9 +71,11 @@ void EngineState::prepareStep(std::int32_t step) {
     state.reduceReady.assign(rankClass.reduces.size(), 0);
     state.reduceBegin = state.reduceReady;
     state.reduceEnd.assign(rankClass.reduces.size(), -1);
+    state.reduceRecord.assign(rankClass.reduces.size(), kNone);
     state.gatherReady.assign(rankClass.gathers.size(), 0);
     state.gatherBegin = state.gatherReady;
     state.gatherEnd.assign(rankClass.gathers.size(), -1);
+    state.gatherRecord.assign(rankClass.gathers.size(), kNone);
     state.pipelineLeft = rankClass.pipelineRuns;
     left_ += rankClass.tasks.size() + rankClass.reduces.size() +
              (last ? 0 : rankClass.gathers.size());
@@ -272,19 +275,31 @@ bool inRange(const CompiledProgram &program) {
 
 } // namespace
 
-Result<timeline::Timeline> simulate(const program::ProgramSet &set,
-                                    const Costs &costs, const IssueOrder &order,
-                                    const Options &options) {
+Simulator::Simulator(const program::ProgramSet &set, const Costs &costs)
+    : costs_(costs), program_(std::make_unique<const CompiledProgram>(
+                         compileProgram(set, costs))) {}
+Simulator::~Simulator() = default;
+
+const program::ProgramSet &Simulator::set() const { return *program_->source; }
+
+Result<timeline::Timeline> Simulator::run(const IssueOrder &order,
+                                          const Options &options) const {
   if (options.steps < 1)
     return Failure{FailureKind::Internal, "a run of no steps", {}};
-  CompiledProgram program = compileProgram(set, costs, order);
-  if (!inRange(costs.instructions) || !inRange(costs.tasks) ||
-      !inRange(program))
+  const CompiledProgram ordered = withOrder(*program_, costs_, order);
+  if (!inRange(costs_.instructions) || !inRange(costs_.tasks) ||
+      !inRange(ordered))
     return Failure{
         FailureKind::Unsupported,
         "one operation takes more than 53 days, where virtual time ends",
         {}};
-  return EngineState(program, costs.units, options).run();
+  return EngineState(ordered, costs_.units, options).run();
+}
+
+Result<timeline::Timeline> simulate(const program::ProgramSet &set,
+                                    const Costs &costs, const IssueOrder &order,
+                                    const Options &options) {
+  return Simulator(set, costs).run(order, options);
 }
 
 } // namespace planc::sim

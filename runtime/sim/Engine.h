@@ -27,6 +27,8 @@
 
 #include "runtime/sim/IssueOrder.h"
 
+#include <memory>
+
 namespace planc::sim {
 
 enum class Contention : std::uint8_t { Off, On };
@@ -42,9 +44,32 @@ struct Options {
   Mode mode = Mode::Reuse;
 };
 
-/// Illegal, with the tasks that wait, when the order can never run.
-/// Unsupported when virtual time would pass 64 bits. The program and the order
-/// must pass their verifiers.
+struct CompiledProgram;
+
+/// A program with its costs, ready to run in one order after another. Neither
+/// is copied; both must pass their verifiers and outlive this. Calls of `run`
+/// may share one from several threads.
+class Simulator {
+public:
+  Simulator(const program::ProgramSet &set, const Costs &costs);
+  ~Simulator();
+
+  /// Illegal, with the tasks that wait, when the order can never run.
+  /// Unsupported when virtual time would pass 64 bits. The order must pass its
+  /// verifier.
+  Result<timeline::Timeline> run(const IssueOrder &order,
+                                 const Options &options) const;
+
+  const program::ProgramSet &set() const;
+  const Costs &costs() const { return costs_; }
+  const CompiledProgram &program() const { return *program_; }
+
+private:
+  const Costs &costs_;
+  std::unique_ptr<const CompiledProgram> program_;
+};
+
+/// One order alone.
 Result<timeline::Timeline> simulate(const program::ProgramSet &set,
                                     const Costs &costs, const IssueOrder &order,
                                     const Options &options);

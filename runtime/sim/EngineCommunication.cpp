@@ -11,8 +11,8 @@ using timeline::Communication;
 using timeline::CommunicationSource;
 
 namespace {
-Communication record(CommunicationSource source, std::int32_t step,
-                     std::uint32_t index) {
+Communication communication(CommunicationSource source, std::int32_t step,
+                            std::uint32_t index) {
   Communication out;
   out.source = source;
   out.step = step;
@@ -23,6 +23,15 @@ Communication record(CommunicationSource source, std::int32_t step,
 constexpr int kGradients = static_cast<int>(Stream::Gradients);
 constexpr int kParameters = static_cast<int>(Stream::Parameters);
 } // namespace
+
+std::uint32_t EngineState::record(std::uint32_t rankClass, Communication what,
+                                  Time ready) {
+  what.ready = Duration(ready);
+  what.begin = Duration(now_);
+  std::vector<Communication> &list = timelineOf(rankClass).communications;
+  list.push_back(what);
+  return static_cast<std::uint32_t>(list.size() - 1);
+}
 
 void EngineState::taskEnded(std::uint32_t rankClass, std::int32_t step,
                             std::uint32_t task) {
@@ -117,8 +126,21 @@ void EngineState::startSend(std::uint32_t rankClass, std::int32_t step,
   const Transfer &transfer = program_.transfers[match];
   makeWay(transfer.members[0], -1, transfer.cost);
   makeWay(transfer.members[1], -1, transfer.cost);
-  stateOf(step, transfer.from).begin[transfer.send] = now_;
-  stateOf(step, transfer.to).begin[transfer.recv] = now_;
+  StepState &from = stateOf(step, transfer.from);
+  StepState &to = stateOf(step, transfer.to);
+  from.begin[transfer.send] = now_;
+  to.begin[transfer.recv] = now_;
+  Communication sent =
+      communication(CommunicationSource::Send, step, transfer.send);
+  sent.stream = Stream::Send;
+  sent.kind = program::CommunicationKind::Pipeline;
+  Communication got =
+      communication(CommunicationSource::Recv, step, transfer.recv);
+  got.stream = Stream::Recv;
+  got.kind = program::CommunicationKind::Pipeline;
+  from.record[transfer.send] =
+      record(transfer.from, sent, from.ready[transfer.send]);
+  to.record[transfer.recv] = record(transfer.to, got, to.ready[transfer.recv]);
   Slot slot = rankClass * kStreamCount + static_cast<Slot>(Stream::Send);
   owners_[slot] = {Owner::Kind::Send, match, step};
   machine_.startMessage(slot, transfer.cost, transfer.members, now_);
@@ -126,14 +148,9 @@ void EngineState::startSend(std::uint32_t rankClass, std::int32_t step,
 
 void EngineState::sendEnded(std::int32_t step, std::uint32_t match) {
   const Transfer &transfer = program_.transfers[match];
-  StepState &state = stateOf(step, transfer.from);
-  Communication sent = record(CommunicationSource::Send, step, transfer.send);
-  sent.stream = Stream::Send;
-  sent.kind = program::CommunicationKind::Pipeline;
-  sent.ready = Duration(state.ready[transfer.send]);
-  sent.begin = Duration(state.begin[transfer.send]);
-  sent.end = Duration(now_);
-  timelineOf(transfer.from).communications.push_back(sent);
+  timelineOf(transfer.from)
+      .communications[stateOf(step, transfer.from).record[transfer.send]]
+      .end = Duration(now_);
   taskEnded(transfer.from, step, transfer.send);
   if (transfer.cost.latency.value == 0) {
     arrived(step, match);
@@ -149,14 +166,9 @@ void EngineState::sendEnded(std::int32_t step, std::uint32_t match) {
 
 void EngineState::arrived(std::int32_t step, std::uint32_t match) {
   const Transfer &transfer = program_.transfers[match];
-  const StepState &state = stateOf(step, transfer.to);
-  Communication got = record(CommunicationSource::Recv, step, transfer.recv);
-  got.stream = Stream::Recv;
-  got.kind = program::CommunicationKind::Pipeline;
-  got.ready = Duration(state.ready[transfer.recv]);
-  got.begin = Duration(state.begin[transfer.recv]);
-  got.end = Duration(now_);
-  timelineOf(transfer.to).communications.push_back(got);
+  timelineOf(transfer.to)
+      .communications[stateOf(step, transfer.to).record[transfer.recv]]
+      .end = Duration(now_);
   taskEnded(transfer.to, step, transfer.recv);
 }
 
@@ -175,6 +187,16 @@ void EngineState::startGroup(std::int32_t step, std::uint32_t index) {
   for (const Member &member : group.members)
     makeWay(member, -1, group.cost);
   groups_[static_cast<std::size_t>(step)][index].begin = now_;
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    const std::uint32_t c = group.members[i].rankClass, task = group.tasks[i];
+    StepState &state = stateOf(step, c);
+    Communication joined =
+        communication(CommunicationSource::Collective, step, task);
+    joined.stream = program_.classes[c].tasks[task].stream;
+    joined.kind =
+        program_.classes[c].source->tasks[program::TaskId(task)].message.kind;
+    state.record[task] = record(c, joined, state.begin[task]);
+  }
   std::uint32_t first = group.members[0].rankClass;
   Stream stream = program_.classes[first].tasks[group.tasks[0]].stream;
   Slot slot = first * kStreamCount + static_cast<Slot>(stream);
@@ -184,20 +206,13 @@ void EngineState::startGroup(std::int32_t step, std::uint32_t index) {
 
 void EngineState::groupEnded(std::int32_t step, std::uint32_t index) {
   const Group &group = program_.groups[index];
-  Time begin = groups_[static_cast<std::size_t>(step)][index].begin;
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     std::uint32_t c = group.members[i].rankClass;
     std::uint32_t task = group.tasks[i];
     Stream stream = program_.classes[c].tasks[task].stream;
     machine_.letGo(c * kStreamCount + static_cast<Slot>(stream));
-    Communication done = record(CommunicationSource::Collective, step, task);
-    done.stream = stream;
-    done.kind =
-        program_.classes[c].source->tasks[program::TaskId(task)].message.kind;
-    done.ready = Duration(stateOf(step, c).begin[task]);
-    done.begin = Duration(begin);
-    done.end = Duration(now_);
-    timelineOf(c).communications.push_back(done);
+    timelineOf(c).communications[stateOf(step, c).record[task]].end =
+        Duration(now_);
     if (stream == Stream::Compute) {
       chargeIdle(c, step, task);
       classes_[c].computeEnd = now_;
@@ -229,7 +244,14 @@ void EngineState::startReduce(std::uint32_t rankClass, int stream) {
   Slot slot = rankClass * kStreamCount + static_cast<Slot>(stream);
   if (machine_.busy(slot))
     return;
-  stateOf(cursor.step, rankClass).reduceBegin[cursor.at] = now_;
+  StepState &state = stateOf(cursor.step, rankClass);
+  state.reduceBegin[cursor.at] = now_;
+  Communication begun =
+      communication(CommunicationSource::Reduce, cursor.step, cursor.at);
+  begun.stream = Stream::Gradients;
+  begun.kind = compiled.reduces[cursor.at].kind;
+  state.reduceRecord[cursor.at] =
+      record(rankClass, begun, state.reduceReady[cursor.at]);
   owners_[slot] = {Owner::Kind::Reduce, cursor.at, cursor.step};
   machine_.startMessage(slot, cost, compiled.self, now_);
   ++cursor.at;
@@ -249,7 +271,14 @@ void EngineState::startGather(std::uint32_t rankClass, int stream) {
   Slot slot = rankClass * kStreamCount + static_cast<Slot>(stream);
   if (machine_.busy(slot))
     return;
-  stateOf(cursor.step, rankClass).gatherBegin[cursor.at] = now_;
+  StepState &state = stateOf(cursor.step, rankClass);
+  state.gatherBegin[cursor.at] = now_;
+  Communication begun =
+      communication(CommunicationSource::Gather, cursor.step, cursor.at);
+  begun.stream = Stream::Parameters;
+  begun.kind = compiled.gathers[cursor.at].kind;
+  state.gatherRecord[cursor.at] =
+      record(rankClass, begun, state.gatherReady[cursor.at]);
   owners_[slot] = {Owner::Kind::Gather, cursor.at, cursor.step};
   machine_.startMessage(slot, cost, compiled.self, now_);
   ++cursor.at;
@@ -261,13 +290,8 @@ void EngineState::reduceEnded(std::uint32_t rankClass, std::int32_t step,
   StepState &state = stateOf(step, rankClass);
   state.reduceEnd[bucket] = now_;
   --left_;
-  Communication done = record(CommunicationSource::Reduce, step, bucket);
-  done.stream = Stream::Gradients;
-  done.kind = compiled.reduces[bucket].kind;
-  done.ready = Duration(state.reduceReady[bucket]);
-  done.begin = Duration(state.reduceBegin[bucket]);
-  done.end = Duration(now_);
-  timelineOf(rankClass).communications.push_back(done);
+  timelineOf(rankClass).communications[state.reduceRecord[bucket]].end =
+      Duration(now_);
   for (std::uint32_t follower : compiled.reduces[bucket].followers)
     pieceReady(rankClass, step, follower);
   for (std::uint32_t task : compiled.afterReduces)
@@ -280,13 +304,8 @@ void EngineState::gatherEnded(std::uint32_t rankClass, std::int32_t step,
   StepState &state = stateOf(step, rankClass);
   state.gatherEnd[bucket] = now_;
   --left_;
-  Communication done = record(CommunicationSource::Gather, step, bucket);
-  done.stream = Stream::Parameters;
-  done.kind = compiled.gathers[bucket].kind;
-  done.ready = Duration(state.gatherReady[bucket]);
-  done.begin = Duration(state.gatherBegin[bucket]);
-  done.end = Duration(now_);
-  timelineOf(rankClass).communications.push_back(done);
+  timelineOf(rankClass).communications[state.gatherRecord[bucket]].end =
+      Duration(now_);
   for (std::uint32_t task : compiled.afterGathers)
     lower(rankClass, step + 1, task);
   ClassState &running = classes_[rankClass];

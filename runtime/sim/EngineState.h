@@ -31,10 +31,12 @@ struct StepState {
   std::vector<Time> ready;           ///< by task: since nothing is
   std::vector<Time> begin; ///< by task; of a Recv and a Send: on the wire
   std::vector<Time> end;   ///< by task; −1 before
+  std::vector<std::uint32_t> record; ///< by task: in its communications
   std::vector<std::int32_t> reduceWaiting, gatherWaiting;
   std::vector<Time> reduceReady, gatherReady;
   std::vector<Time> reduceBegin, gatherBegin;
   std::vector<Time> reduceEnd, gatherEnd; ///< −1 before
+  std::vector<std::uint32_t> reduceRecord, gatherRecord;
   std::uint32_t pipelineLeft = 0;
   Time arrival = -1; ///< at the join
 };
@@ -135,6 +137,9 @@ private:
   void sendEnded(std::int32_t step, std::uint32_t transfer);
   void arrived(std::int32_t step, std::uint32_t transfer);
   void groupEnded(std::int32_t step, std::uint32_t group);
+  /// A communication that begins now; its place in the class's list.
+  std::uint32_t record(std::uint32_t rankClass, timeline::Communication what,
+                       Time ready);
   void pieceReady(std::uint32_t rankClass, std::int32_t step,
                   std::uint32_t bucket);
   void reduceEnded(std::uint32_t rankClass, std::int32_t step,

@@ -169,18 +169,31 @@ void EngineState::chargeBuckets(std::uint32_t rankClass, Wait wait) {
     addWait(rankClass, parts[i]);
 }
 
+/// The list is in order of time; what begins at one moment is put in order of
+/// stream, step, source and index.
+static void sortMoments(std::vector<timeline::Communication> &list) {
+  for (std::size_t begin = 0, end; begin < list.size(); begin = end) {
+    for (end = begin + 1;
+         end < list.size() && list[end].begin == list[begin].begin;)
+      ++end;
+    const auto at = [&](std::size_t i) {
+      return list.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    if (end - begin > 1)
+      std::sort(at(begin), at(end), [](const auto &a, const auto &b) {
+        return std::tuple(a.stream, a.step, a.source, a.index) <
+               std::tuple(b.stream, b.step, b.source, b.index);
+      });
+  }
+}
+
 void EngineState::finishTimeline() {
   for (std::uint32_t c = 0; c < classes_.size(); ++c) {
     timeline::ClassTimeline &timeline = timelineOf(c);
     const ClassIssue &issue = program_.order->classes[program::RankClassId(c)];
     timeline.reduces = issue.reduces;
     timeline.gathers = issue.gathers;
-    std::sort(timeline.communications.begin(), timeline.communications.end(),
-              [](const auto &a, const auto &b) {
-                return std::tuple(a.begin, a.stream, a.step, a.source,
-                                  a.index) <
-                       std::tuple(b.begin, b.stream, b.step, b.source, b.index);
-              });
+    sortMoments(timeline.communications);
   }
   findPipelines();
   splitTails();

@@ -25,17 +25,20 @@ struct BlockOrder {
 struct FormUse {
   program::TaskId task;
   std::uint32_t order = 0;
+  bool operator==(const FormUse &) const = default;
 };
 
 struct ClassIssue {
   std::vector<timeline::Bucket> reduces, gathers;
   std::vector<FormUse> forms; ///< by task
   Bytes extra;                ///< memory that the forms hold over the program's
+  bool operator==(const ClassIssue &) const = default;
 };
 struct IssueOrder {
   Overlap overlap = Overlap::Allowed;
   std::vector<BlockOrder> orders;
   Table<program::RankClassId, ClassIssue> classes;
+  bool operator==(const IssueOrder &) const = default;
 };
 
 /// Sizes of buckets (LANGUAGE: `bucket`).

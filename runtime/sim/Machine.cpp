@@ -3,6 +3,7 @@
 #include "runtime/base/Checked.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace planc::sim {
 
@@ -49,13 +50,17 @@ void Machine::startMessage(Slot slot, const OpCost &cost,
   flight.rate = cost::kWhole;
   flight.cost = &cost;
   flight.members = members;
+  const std::uint32_t levels = levelsOf(cost);
+  flight.levelsAt =
+      static_cast<std::uint8_t>(levels == 0 ? 0 : std::countr_zero(levels));
+  flight.levelsEnd = static_cast<std::uint8_t>(std::bit_width(levels));
   flight.loads = contention_ == Contention::On && length > 0 &&
-                 (slowsKernels(cost) || levelsOf(cost) != 0);
+                 (slowsKernels(cost) || levels != 0);
   queue_.push(slot, clampTime(Int128(now) + length));
   if (!flight.loads)
     return;
   addLoads(slot, flight);
-  rerateBeside(members, now);
+  rerateBeside(flight, now);
 }
 
 void Machine::startTimed(Slot slot, Time end) {
@@ -70,7 +75,7 @@ void Machine::finish(Slot slot, Time now) {
   if (!flight.loads)
     return;
   removeLoads(slot, flight);
-  rerateBeside(flight.members, now);
+  rerateBeside(flight, now);
 }
 
 bool Machine::touches(std::uint32_t rankClass, bool kernels,
@@ -117,15 +122,20 @@ void Machine::changeLoads(const Flight &flight, std::int64_t sign) {
     load.memoryShare += sign * flight.cost->memoryShare;
     for (int direction = 0; direction < 2; ++direction)
       if (member.directions >> direction & 1)
-        for (std::size_t level = 0; level < kLevels; ++level)
+        for (std::size_t level = flight.levelsAt; level < flight.levelsEnd;
+             ++level)
           load.links[direction][level] += sign * flight.cost->links[level];
   }
 }
 
-void Machine::rerateBeside(std::span<const Member> members, Time now) {
-  for (const Member &member : members) {
-    for (Slot message : loads_[member.rankClass].messages)
-      rerate(message, now);
+void Machine::rerateBeside(const Flight &flight, Time now) {
+  const bool links = flight.levelsEnd > 0, kernels = slowsKernels(*flight.cost);
+  for (const Member &member : flight.members) {
+    if (links)
+      for (Slot message : loads_[member.rankClass].messages)
+        rerate(message, now);
+    if (!kernels)
+      continue;
     Slot first = member.rankClass * program::kStreamCount;
     for (Slot slot = first; slot < first + program::kStreamCount; ++slot)
       if (queue_.contains(slot) && flights_[slot].work == Flight::Work::Kernel)
@@ -166,7 +176,8 @@ std::int64_t Machine::messageRate(const Flight &flight) const {
   for (const Member &member : flight.members)
     for (int direction = 0; direction < 2; ++direction)
       if (member.directions >> direction & 1)
-        for (std::size_t level = 0; level < kLevels; ++level)
+        for (std::size_t level = flight.levelsAt; level < flight.levelsEnd;
+             ++level)
           if (flight.cost->links[level] > 0)
             most = std::max(most,
                             loads_[member.rankClass].links[direction][level]);

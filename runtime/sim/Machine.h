@@ -27,7 +27,9 @@ struct Member {
 /// An operation in flight.
 struct Flight {
   enum class Work : std::uint8_t { Kernel, Message, Timed } work = Work::Timed;
-  bool loads = false;   ///< counted in the loads of its members
+  bool loads = false; ///< counted in the loads of its members
+  /// Levels whose links it uses, first to one past the last.
+  std::uint8_t levelsAt = 0, levelsEnd = 0;
   Time last = 0;        ///< when `remaining` was true
   Int128 remaining = 0; ///< picoseconds · kWhole
   std::int64_t rate = cost::kWhole;
@@ -79,7 +81,8 @@ private:
   void addLoads(Slot slot, const Flight &flight);
   void removeLoads(Slot slot, const Flight &flight);
   void changeLoads(const Flight &flight, std::int64_t sign);
-  void rerateBeside(std::span<const Member> members, Time now);
+  /// What the flight slows, or no longer does.
+  void rerateBeside(const Flight &flight, Time now);
   void rerate(Slot slot, Time now);
   std::int64_t rateOf(Slot slot, const Flight &flight) const;
   std::int64_t messageRate(const Flight &flight) const;

@@ -119,6 +119,7 @@ struct Bucket {
   /// The bucket whose end makes this one ready (hybrid sharding: the reduction
   /// over the second group), else kNone.
   std::uint32_t after = kNone;
+  bool operator==(const Bucket &) const = default;
 };
 
 struct ClassTimeline {

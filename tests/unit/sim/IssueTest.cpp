@@ -195,7 +195,7 @@ TEST_CASE("at no latency GPipe, 1F1B and interleaving reach the bound (M10)") {
                                                      : interleaved(shape, p));
       Result<sim::Costs> costs = sim::statedCosts(set, {});
       Duration expected((shape.micros * v + p - 1) * 300 + 30);
-      CHECK(sim::stepLowerBound(set, *costs) == expected);
+      CHECK(sim::stepLowerBound(sim::Simulator(set, *costs)) == expected);
     }
 }
 
@@ -204,7 +204,8 @@ TEST_CASE("with latency the bound is T + (p − 1)(f + b + 2c)") {
   shape.hop = Duration(7);
   ProgramSet set = pipelineProgram(shape, oneFOneB(shape));
   Result<sim::Costs> costs = sim::statedCosts(set, {});
-  CHECK(sim::stepLowerBound(set, *costs) == Duration(8 * 300 + 3 * (300 + 14)));
+  CHECK(sim::stepLowerBound(sim::Simulator(set, *costs)) ==
+        Duration(8 * 300 + 3 * (300 + 14)));
 }
 
 namespace {
