@@ -26,6 +26,7 @@ BucketPolicy policyOf(const sema::Plan &plan) {
   policy.size = plan.bucket.size;
   switch (plan.bucket.kind) {
   case sema::BucketKind::Auto:
+  case sema::BucketKind::Eager:
     break;
   case sema::BucketKind::Size:
     policy.kind = BucketPolicy::Kind::Size;
@@ -63,7 +64,8 @@ Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
   wanted.framework = frameworkPolicy(plan);
   if (!plan.overlap.gradients)
     wanted.overlap = sim::Overlap::None;
-  if (plan.bucket.kind != sema::BucketKind::Auto)
+  wanted.holds = plan.bucket.kind == sema::BucketKind::Auto;
+  if (!wanted.holds && plan.bucket.kind != sema::BucketKind::Eager)
     wanted.buckets = policyOf(plan);
   wanted.moveWeights = plan.overlap.weights;
   const hardware::Cluster &cluster = compilation.module->cluster;

@@ -263,7 +263,8 @@ void Printer::printHow() {
        kOptimizers[static_cast<std::size_t>(plan.optimizer.kind)],
        plan.optimizer.master ? toString(*plan.optimizer.master) : "none",
        toString(plan.optimizer.moments), plan.optimizer.clip);
-  line("  prefetch {} reshard {}", plan.prefetch,
+  line("  prefetch {} reshard {}",
+       plan.prefetchIsAuto ? "auto" : std::to_string(plan.prefetch),
        plan.reshard == Reshard::Never ? "never" : "after forward");
   if (plan.offload.any())
     line("  offload{}{}{} to host", plan.offload.optimizer ? " optimizer" : "",
@@ -305,12 +306,11 @@ void Printer::printHow() {
     if (plan.overlap.*word.member)
       overlap += fmt::format(" {}", word.name);
   line("  overlap{}", overlap);
-  constexpr std::string_view kBuckets[] = {"auto", "",    "layer",
-                                           "one",  "ddp", "megatron"};
   if (plan.bucket.kind == BucketKind::Size)
     line("  bucket {} B", plan.bucket.size.value);
-  else
-    line("  bucket {}", kBuckets[static_cast<std::size_t>(plan.bucket.kind)]);
+  for (const BucketWord &word : kBucketWords)
+    if (plan.bucket.kind == word.kind)
+      line("  bucket {}", word.name);
 }
 
 void Printer::printExpectations() {

@@ -172,7 +172,16 @@ inline constexpr OverlapWord kOverlapWords[] = {
     {"context", &Overlap::context},     {"experts", &Overlap::experts},
     {"weights", &Overlap::weights}};
 
-enum class BucketKind { Auto, Size, Layer, One, Ddp, Megatron };
+enum class BucketKind { Auto, Eager, Size, Layer, One, Ddp, Megatron };
+/// What `bucket` may say besides a size.
+struct BucketWord {
+  std::string_view name;
+  BucketKind kind;
+};
+inline constexpr BucketWord kBucketWords[] = {
+    {"auto", BucketKind::Auto},   {"eager", BucketKind::Eager},
+    {"layer", BucketKind::Layer}, {"one", BucketKind::One},
+    {"ddp", BucketKind::Ddp},     {"megatron", BucketKind::Megatron}};
 struct Bucket {
   BucketKind kind = BucketKind::Auto;
   Bytes size;
@@ -222,7 +231,10 @@ struct Plan {
   Kernels kernels;
   Overlap overlap;
   Bucket bucket;
-  std::int64_t prefetch = 1; ///< layers whose parameters are gathered ahead
+  /// Layers whose parameters are gathered ahead; `auto` (driver/Prefetch.h):
+  /// where to begin.
+  std::int64_t prefetch = 1;
+  bool prefetchIsAuto = false;
   OriginId prefetchClause;
   Reshard reshard = Reshard::AfterForward;
   OriginId reshardClause;

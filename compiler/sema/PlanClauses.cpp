@@ -130,16 +130,14 @@ bool PlanBuilder::buildBucket() {
   if (value.isPoison())
     return false;
   if (auto *word = value.as<Word>()) {
-    auto known = oneOf(expr.span, "way to make buckets", word->text,
-                       {"auto", "layer", "one", "ddp", "megatron"});
-    if (!known)
-      return false;
-    plan_.bucket.kind = *known == "auto"    ? BucketKind::Auto
-                        : *known == "layer" ? BucketKind::Layer
-                        : *known == "one"   ? BucketKind::One
-                        : *known == "ddp"   ? BucketKind::Ddp
-                                            : BucketKind::Megatron;
-    return true;
+    std::vector<std::string_view> names;
+    for (const BucketWord &one : kBucketWords)
+      names.push_back(one.name);
+    auto known = oneOf(expr.span, "way to make buckets", word->text, names);
+    for (const BucketWord &one : kBucketWords)
+      if (known && *known == one.name)
+        plan_.bucket.kind = one.kind;
+    return known.has_value();
   }
   auto size = readNumber(evaluator, expr, "`bucket`", {kBytes, 1});
   if (!size)

@@ -162,9 +162,19 @@ bool PlanBuilder::buildOptimizer() {
 
 bool PlanBuilder::buildPrefetch(const Said<ast::Clause> &said) {
   auto *clause = llvm::cast<ast::PrefetchClause>(said.node);
-  auto layers = in(said.scope).atLeast(*clause->layers, "`prefetch`", 0);
-  plan_.prefetch = layers.value_or(1);
+  Evaluator evaluator = in(said.scope);
   plan_.prefetchClause = originOf(clause->span);
+  Value value = evaluator.valueOrWord(*clause->layers);
+  if (value.isPoison())
+    return false;
+  if (auto *word = value.as<Word>()) {
+    plan_.prefetchIsAuto =
+        oneOf(clause->layers->span, "number of layers", word->text, {"auto"})
+            .has_value();
+    return plan_.prefetchIsAuto;
+  }
+  auto layers = evaluator.atLeast(*clause->layers, "`prefetch`", 0);
+  plan_.prefetch = layers.value_or(1);
   return layers.has_value();
 }
 

@@ -35,6 +35,7 @@ constexpr FieldRule<sim::ClassIssue> kClassFields[] = {
 constexpr FieldRule<timeline::Bucket> kBucketFields[] = {
     PLANC_FIELD("pieces", pieces),
     PLANC_FIELD("after", after),
+    PLANC_FIELD("hold", hold),
 };
 constexpr FieldRule<sim::FormUse> kFormFields[] = {
     PLANC_FIELD("task", task),

@@ -46,7 +46,7 @@ public:
         better = true;
       }
     }
-    return best;
+    return hold(std::move(best));
   }
 
 private:
@@ -75,6 +75,28 @@ private:
     return !second || second->timeline.stepTime < first->timeline.stepTime
                ? std::move(second)
                : std::move(first);
+  }
+
+  /// With reductions that wait, where one stage's are in the way of others.
+  Result<Outcome> hold(Outcome seen) const {
+    // Of what a link gives, reductions get two thirds, or all.
+    constexpr std::int64_t kEighths[] = {12, 8};
+    if (!wanted_.holds || !cuts() || simulator_.set().classes.size() < 2)
+      return seen;
+    std::optional<Outcome> better;
+    for (std::int64_t eighths : kEighths) {
+      IssueOrder held = heldIssue(simulator_.set(), simulator_.costs(),
+                                  seen.timeline, seen.order, eighths);
+      if (held == seen.order)
+        continue;
+      Result<Outcome> next = outcomeOf(simulator_, std::move(held), options_);
+      if (!next)
+        return next;
+      const Outcome &least = better ? *better : seen;
+      if (next->timeline.stepTime < least.timeline.stepTime)
+        better = std::move(*next);
+    }
+    return better ? std::move(*better) : std::move(seen);
   }
 
   const Simulator &simulator_;

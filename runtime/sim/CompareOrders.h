@@ -27,6 +27,8 @@ struct Wanted {
   /// The plan's own buckets; nothing: whatever is found to be fastest, never
   /// slower than the framework's or the program's order.
   std::optional<BucketPolicy> buckets;
+  /// Without `buckets`: reductions may wait though they are ready.
+  bool holds = true;
   /// Weight gradients may leave their places (Reorder.h).
   bool moveWeights = false;
   /// Memory that orders of blocks may hold over the program's, by class; empty:

@@ -135,6 +135,8 @@ private:
       } else {
         for (PieceId id : buckets[b].pieces)
           hookPiece(source_.reduces[id], b);
+        if (buckets[b].hold.isValid())
+          hookRunEnd(buckets[b].hold, b);
       }
     }
   }
@@ -145,6 +147,13 @@ private:
     hooksOf(piece.task)
         .pieces.push_back({std::min(piece.instruction, count), bucket});
     ++out_.reduces[bucket].waiting;
+  }
+
+  void hookRunEnd(TaskId task, std::uint32_t bucket) {
+    Piece atEnd;
+    atEnd.task = task;
+    atEnd.instruction = kNone;
+    hookPiece(atEnd, bucket);
   }
 
   void compileGathers(const std::vector<timeline::Bucket> &buckets) {

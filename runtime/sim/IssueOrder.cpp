@@ -155,6 +155,28 @@ void verifyForms(const IssueOrder &order, const program::ProgramSet &set,
                       rankClass.name, use.task.index(), use.order));
 }
 
+void verifyHolds(const IssueOrder &order, const program::ProgramSet &set,
+                 RankClassId id, std::vector<std::string> &broken) {
+  const RankProgram &rankClass = set.classes[id];
+  const auto mayHold = [&](program::TaskId task) {
+    return order.overlap == Overlap::Allowed &&
+           rankClass.tasks.contains(task) &&
+           rankClass.tasks[task].kind == program::TaskKind::Run &&
+           rankClass.tasks[task].pass != program::PassKind::Update;
+  };
+  const auto check = [&](const std::vector<Bucket> &buckets, auto allowed) {
+    for (std::size_t b = 0; b < buckets.size(); ++b)
+      if (buckets[b].hold.isValid() && !allowed(buckets[b]))
+        broken.push_back(
+            fmt::format("I7 class `{}` bucket {}: cannot be held for task {}",
+                        rankClass.name, b, buckets[b].hold.index()));
+  };
+  check(order.classes[id].reduces, [&](const Bucket &bucket) {
+    return bucket.after == Bucket::kNone && mayHold(bucket.hold);
+  });
+  check(order.classes[id].gathers, [](const Bucket &) { return false; });
+}
+
 } // namespace
 
 Bytes extraOf(const ClassIssue &issue, const std::vector<BlockOrder> &orders,
@@ -198,6 +220,7 @@ std::vector<std::string> verify(const IssueOrder &order,
                   name + " reduce", broken);
     verifyBuckets(order.classes[id].gathers, rankClass.gathers,
                   name + " gather", broken);
+    verifyHolds(order, set, id, broken);
   }
   return broken;
 }

@@ -70,6 +70,15 @@ IssueOrder frameworkIssue(const program::ProgramSet &set, BucketPolicy policy);
 IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
                        const timeline::Timeline &seen, const IssueOrder &order);
 
+/// The same buckets, each reduction held until its class has run up to the
+/// moment from which it and all behind it can still end when the last reduction
+/// of the step does, if the links give them 8/`eighths` of their bandwidth; so
+/// they leave the links and units of a pipeline that is still at work to its
+/// own messages and kernels as long as that costs nothing. `seen` ran `order`.
+IssueOrder heldIssue(const program::ProgramSet &set, const Costs &costs,
+                     const timeline::Timeline &seen, const IssueOrder &order,
+                     std::int64_t eighths);
+
 /// The most that a form of the class holds over its block as it stands.
 Bytes extraOf(const ClassIssue &issue, const std::vector<BlockOrder> &orders,
               const program::ProgramSet &set);
@@ -77,8 +86,9 @@ Bytes extraOf(const ClassIssue &issue, const std::vector<BlockOrder> &orders,
 /// Rules I1…: every piece is in one bucket, pieces of a bucket may merge,
 /// chains follow their first bucket (I1 to I3); an order has each instruction
 /// of its block once, after what it depends on (I4), is used by runs of that
-/// block (I5); what orders hold over their blocks as they stand is said (I6).
-/// Empty when sound.
+/// block (I5); what orders hold over their blocks as they stand is said (I6);
+/// the first reduction of a chain may be held for a run of its class that
+/// updates nothing (I7). Empty when sound.
 std::vector<std::string> verify(const IssueOrder &order,
                                 const program::ProgramSet &set);
 

@@ -9,8 +9,9 @@
 // In a block a LINE is
 //   order instructions=[i, i, …]   numbered from 0 through the whole text
 // and in a class
-//   reduce gather   pieces=[p, p, …] after(none): buckets, each kind numbered
-//                   from 0, in the order of issue
+//   reduce gather   pieces=[p, p, …] after(none) hold(none): buckets, each kind
+//                   numbered from 0, in the order of issue; `hold`: a task, a
+//                   run that ends before a reduction begins
 //   form            task= order=: that run follows that order
 //
 // What a bucket is made of stands behind it as a comment.
@@ -59,6 +60,8 @@ void printBuckets(std::string &out, std::string_view word,
         listed(bucket.pieces, [](program::PieceId id) { return id.index(); }));
     if (bucket.after != timeline::Bucket::kNone)
       out += fmt::format(" after={}", bucket.after);
+    if (bucket.hold.isValid())
+      out += fmt::format(" hold={}", bucket.hold.index());
     if (!bucket.pieces.empty()) {
       const program::Piece &first = pieces[bucket.pieces.front()];
       const program::Piece &last = pieces[bucket.pieces.back()];

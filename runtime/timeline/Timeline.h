@@ -119,6 +119,10 @@ struct Bucket {
   /// The bucket whose end makes this one ready (hybrid sharding: the reduction
   /// over the second group), else kNone.
   std::uint32_t after = kNone;
+  /// Reductions: a run of the class that has to end first, though no piece
+  /// needs it, so that the bucket leaves the links to others till then; else
+  /// invalid.
+  TaskId hold = TaskId();
   bool operator==(const Bucket &) const = default;
 };
 

@@ -51,7 +51,8 @@ void requireSame(const sim::IssueOrder &order, const program::ProgramSet &set) {
       for (std::size_t i = 0; i < one->size(); ++i)
         CHECK(((*one)[i].pieces == (*other)[i].pieces &&
                (*one)[i].bytes == (*other)[i].bytes &&
-               (*one)[i].after == (*other)[i].after));
+               (*one)[i].after == (*other)[i].after &&
+               (*one)[i].hold == (*other)[i].hold));
     }
   }
 }
@@ -102,6 +103,9 @@ TEST_CASE("schedule text: what is printed reads as the same, at random") {
     requireSame(
         reordered(sim::frameworkIssue(program.set, {}), program.set, seed),
         program.set);
+    requireSame(planc::test::withHolds(sim::frameworkIssue(program.set, {}),
+                                       program.set, seed),
+                program.set);
   }
 }
 
@@ -168,4 +172,5 @@ TEST_CASE("schedule text: cut, changed and mixed up, it reads or says why") {
         "there is no overlap `alowed`");
   CHECK(says(" index=0", " index=4000000000").substr(0, 2) == "I4");
   CHECK(says("task=", "task=99999").substr(0, 2) == "I5");
+  CHECK(says("pieces=[0]", "pieces=[0] hold=99999").substr(0, 2) == "I7");
 }

@@ -189,6 +189,8 @@ private:
                    : nodes.ends[piece.task.index()],
                nodes.reduces[b]);
         }
+        if (buckets[b].hold.isValid())
+          link(nodes.ends[buckets[b].hold.index()], nodes.reduces[b]);
       }
     }
   }
@@ -235,7 +237,9 @@ TEST_CASE("with contention off the simulation is the longest path") {
     size.size = Bytes(4 << 20);
     for (const sim::IssueOrder &order :
          {sim::programIssue(program.set),
-          sim::frameworkIssue(program.set, size)}) {
+          sim::frameworkIssue(program.set, size),
+          withHolds(sim::frameworkIssue(program.set, size), program.set,
+                    seed)}) {
       Result<timeline::Timeline> timeline =
           sim::simulate(program.set, program.costs, order,
                         {kSteps, sim::Contention::Off, sim::Mode::Reuse});

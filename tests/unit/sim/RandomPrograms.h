@@ -281,4 +281,21 @@ private:
   bool norm_ = false, tied_ = false;
 };
 
+/// The same, about half of the reductions held for any pass of their class.
+inline sim::IssueOrder withHolds(sim::IssueOrder order, const ProgramSet &set,
+                                 std::uint32_t seed) {
+  std::mt19937 lot(seed);
+  for (RankClassId id : set.classes.ids()) {
+    std::vector<TaskId> passes;
+    for (TaskId task : set.classes[id].tasks.ids())
+      if (set.classes[id].tasks[task].kind == TaskKind::Run &&
+          set.classes[id].tasks[task].pass != PassKind::Update)
+        passes.push_back(task);
+    for (timeline::Bucket &bucket : order.classes[id].reduces)
+      if (bucket.after == timeline::Bucket::kNone && lot() % 2 == 0)
+        bucket.hold = passes[lot() % passes.size()];
+  }
+  return order;
+}
+
 } // namespace planc::test
