@@ -1,5 +1,6 @@
 #include "compiler/driver/MakeReport.h"
 
+#include "compiler/driver/Prefetch.h"
 #include "compiler/driver/Refine.h"
 #include "compiler/schedules/Schedules.h"
 
@@ -60,6 +61,8 @@ report::Planned plannedOf(const Compilation &c) {
   planned.parameters = ops::parameterCount(module.model);
   planned.activeParameters = ops::activeParameterCount(module.model);
   planned.recompute = recomputeOf(c);
+  if (choosesPrefetch(plan))
+    planned.prefetch = plan.prefetch;
   return planned;
 }
 

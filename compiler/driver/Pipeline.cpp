@@ -4,6 +4,7 @@
 #include "compiler/driver/Costs.h"
 #include "compiler/driver/Evaluate.h"
 #include "compiler/driver/MakeReport.h"
+#include "compiler/driver/Prefetch.h"
 #include "compiler/driver/Refine.h"
 #include "compiler/driver/Simulate.h"
 #include "compiler/driver/Verify.h"
@@ -69,8 +70,10 @@ std::optional<Failure> compile(Compilation &c, const Options &options,
     return checks.failure();
 
   // 5. Layers to stages, by what they cost; what is made again, by what fits;
-  // passes in the schedule's order.
+  // passes in the schedule's order. First, where the plan leaves it open, how
+  // far ahead parameters are gathered, which all of these go by.
   c.cost.emplace(c.module->cluster, costOptionsOf(plan));
+  c.module->plan.prefetch = chosenPrefetch(c, options);
   Refined refined = refine({&*c.module, &*c.sharded, &*c.cost});
   c.bodies = std::move(refined.bodies);
   c.stages = std::move(refined.stages);

@@ -89,4 +89,17 @@ Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
   return runs;
 }
 
+Result<Duration> frameworkStep(const ProgramSet &programs,
+                               const cost::CostModel &cost,
+                               const sema::Plan &plan, const Options &options) {
+  Result<timeline::Timeline> timeline = sim::simulate(
+      programs, sim::modelCosts(programs, cost),
+      plan.overlap.gradients ? sim::frameworkIssue(programs, policyOf(plan))
+                             : sim::programIssue(programs),
+      simulationOptions(options));
+  if (!timeline)
+    return timeline.failure();
+  return timeline->stepTime;
+}
+
 } // namespace planc::driver

@@ -28,6 +28,8 @@ void writeHead(Json &json, const Report &report) {
   });
   json.text("schedule", planned.schedule);
   json.texts("recompute", planned.recompute);
+  if (planned.prefetch)
+    json.integer("prefetch", *planned.prefetch);
   json.integer("sequences", planned.sequences);
   json.integer("sequence_length", planned.sequenceLength);
   json.integer("micro_batches", planned.microBatches);

@@ -49,10 +49,12 @@ std::string headOf(const Report &report) {
       planned.schedule.empty() ? "" : "; " + cell(planned.schedule));
 }
 
-std::string recomputeOf(const Planned &planned) {
+std::string choicesOf(const Planned &planned) {
   std::string out;
   for (const std::string &line : planned.recompute)
     out += fmt::format("- recompute {}\n", cell(line));
+  if (planned.prefetch)
+    out += fmt::format("- prefetch {}\n", *planned.prefetch);
   return out.empty() ? out : out + "\n";
 }
 
@@ -172,7 +174,7 @@ std::string expectationsOf(const Report &report) {
 } // namespace
 
 std::string toMarkdown(const Report &report) {
-  return headOf(report) + recomputeOf(report.planned) + numbersOf(report) +
+  return headOf(report) + choicesOf(report.planned) + numbersOf(report) +
          expectationsOf(report) + waterfallOf(report) + ordersOf(report) +
          linesOf(report) + stagesOf(report);
 }

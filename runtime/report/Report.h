@@ -96,6 +96,8 @@ struct Planned {
   /// What stages make again, where layers differ or planc chose: a line for
   /// stages in a row that do the same.
   std::vector<std::string> recompute;
+  /// Layers whose parameters are gathered ahead, where planc chose.
+  std::optional<std::int64_t> prefetch;
 
   std::int64_t tokens() const { return sequences * sequenceLength; }
 };

@@ -82,6 +82,10 @@ void writeHead(Page &page, const Planned &planned) {
       page.endLine();
     }
   }
+  if (planned.prefetch) {
+    page.to(kValueColumn).put(fmt::format("prefetch {}", *planned.prefetch));
+    page.endLine();
+  }
   if (planned.leftOver > 0) {
     page.to(kValueColumn)
         .put(fmt::format("{} accelerators of a group it reaches are left over",
