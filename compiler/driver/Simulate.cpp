@@ -83,7 +83,8 @@ Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
   runs.orders.program = report::figuresOf(programs, compared->program.timeline);
   runs.orders.framework =
       report::figuresOf(programs, compared->framework.timeline);
-  runs.orders.bound = compared->bound; // the report itself is of the chosen
+  runs.orders.bound = compared->bounds.inOrder;
+  runs.orders.anyOrderBound = compared->bounds.anyOrder;
   runs.order = std::move(compared->chosen.order);
   runs.chosen = std::move(compared->chosen.timeline);
   return runs;

@@ -195,6 +195,7 @@ void writeOrders(Json &json, const Report &report) {
     json.seconds("framework_s", orders.framework.stepTime);
     json.seconds("chosen_s", orders.chosen.stepTime);
     json.seconds("bound_s", orders.bound);
+    json.seconds("any_order_bound_s", orders.anyOrderBound);
     json.number("above_bound_fraction", orders.aboveBound());
     writeOrder(json, "program", report, orders.program);
     writeOrder(json, "framework", report, orders.framework);

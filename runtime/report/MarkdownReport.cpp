@@ -122,10 +122,16 @@ std::string ordersOf(const Report &report) {
   if (report.withoutReduction)
     row("planc without", report.withoutReduction->figures,
         "in-network reduction at " + cell(report.withoutReduction->levels));
-  return out + fmt::format("| lower bound | {} | |{} {} | |\n\n",
-                           durationText(orders.bound),
-                           report.bubble ? " |" : "",
-                           percent(report.mfuAt(orders.bound)));
+  const auto bound = [&](Duration step, std::string_view remark) {
+    out += fmt::format("| lower bound | {} | |{} {} | {} |\n",
+                       durationText(step), report.bubble ? " |" : "",
+                       percent(report.mfuAt(step)), remark);
+  };
+  const bool two = orders.twoBounds();
+  bound(orders.bound, two ? "passes in this order" : "");
+  if (two)
+    bound(orders.anyOrderBound, "passes in any order");
+  return out + "\n";
 }
 
 std::string linesOf(const Report &report) {

@@ -99,6 +99,10 @@ double Orders::aboveBound() const {
   return ratio((chosen.stepTime - bound).value, bound.value);
 }
 
+bool Orders::twoBounds() const {
+  return (bound - anyOrderBound).value > bound.value / 200;
+}
+
 std::string_view toString(Fit fit) {
   switch (fit) {
   case Fit::Fits:

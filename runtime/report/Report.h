@@ -180,13 +180,16 @@ struct OrderFigures {
   Int128 spanRankTime = 0; ///< ranks × pipeline span
 };
 
-/// Three orders, and the step time that no order beats (M10).
+/// Three orders, and the step times that no order beats (M10).
 struct Orders {
   OrderFigures program, framework, chosen;
-  Duration bound;
+  Duration bound;         ///< passes of each rank in the schedule's order
+  Duration anyOrderBound; ///< passes in any order; never above the other
 
   /// (chosen − bound) / bound.
   double aboveBound() const;
+  /// Whether another order of passes may be worth half a percent.
+  bool twoBounds() const;
 };
 
 /// The chosen order where no switch sums (M12).

@@ -244,7 +244,7 @@ void writeWaterfall(Page &page, const Report &report) {
   writeConversion(page, report);
 }
 
-/// Three orders of the work, then the bound, which says a step time only.
+/// Three orders of the work, then the bounds, which say a step time only.
 void writeOrders(Page &page, const Report &report) {
   if (!report.orders)
     return;
@@ -266,14 +266,9 @@ void writeOrders(Page &page, const Report &report) {
     cells.push_back(percentage(report.mfuAt(order.stepTime)) + " %");
     row(name, cells);
   };
-  std::vector<std::string> heads = {"step", "exposed", "bubble", "MFU"},
-                           bound = {durationText(orders.bound), "–", "–",
-                                    percentage(report.mfuAt(orders.bound)) +
-                                        " %"};
-  if (!report.bubble) {
+  std::vector<std::string> heads = {"step", "exposed", "bubble", "MFU"};
+  if (!report.bubble)
     heads.erase(heads.begin() + 2);
-    bound.erase(bound.begin() + 2);
-  }
   row("overlap", heads);
   page.endLine();
   figures("program order", orders.program);
@@ -292,8 +287,21 @@ void writeOrders(Page &page, const Report &report) {
              oneLine(report.withoutReduction->levels));
     page.endLine();
   }
-  row("lower bound", bound);
-  page.endLine();
+  const auto bound = [&](std::string_view name, Duration step,
+                         std::string_view remark) {
+    std::vector<std::string> cells = {durationText(step), "–", "–",
+                                      percentage(report.mfuAt(step)) + " %"};
+    if (!report.bubble)
+      cells.erase(cells.begin() + 2);
+    row(name, cells);
+    if (!remark.empty())
+      page.to(0, kRemark).put(remark);
+    page.endLine();
+  };
+  const bool two = orders.twoBounds();
+  bound("lower bound", orders.bound, two ? "passes in this order" : "");
+  if (two)
+    bound("", orders.anyOrderBound, "passes in any order");
 }
 
 void writeLines(Page &page, const Report &report) {

@@ -1,3 +1,4 @@
+#include "runtime/sched/Chains.h"
 #include "runtime/sched/OverlapChains.h"
 
 #include <algorithm>
@@ -8,45 +9,6 @@ namespace planc::sched {
 namespace {
 
 constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
-
-struct Job {
-  std::int64_t head, length, tail;
-};
-
-/// The preemptive schedule of one machine by longest tail first: no schedule
-/// of it ends before (Jackson). It is max over sets of least head + sum of
-/// lengths + least tail.
-std::int64_t preemptiveEnd(std::vector<Job> jobs) {
-  std::stable_sort(jobs.begin(), jobs.end(),
-                   [](const Job &a, const Job &b) { return a.head < b.head; });
-  struct Left {
-    std::int64_t tail, length;
-    bool operator<(const Left &o) const { return tail < o.tail; }
-  };
-  std::vector<Left> ready;
-  std::int64_t now = 0, end = 0;
-  for (std::size_t next = 0; next < jobs.size() || !ready.empty();) {
-    if (ready.empty())
-      now = std::max(now, jobs[next].head);
-    for (; next < jobs.size() && jobs[next].head <= now; ++next) {
-      ready.push_back({jobs[next].tail, jobs[next].length});
-      std::push_heap(ready.begin(), ready.end());
-    }
-    std::pop_heap(ready.begin(), ready.end());
-    Left &first = ready.back();
-    std::int64_t until = next < jobs.size() ? jobs[next].head : kFar;
-    std::int64_t run = std::min(first.length, until - now);
-    now += run;
-    first.length -= run;
-    if (first.length > 0) {
-      std::push_heap(ready.begin(), ready.end());
-      continue;
-    }
-    end = std::max(end, now + first.tail);
-    ready.pop_back();
-  }
-  return end;
-}
 
 /// A job of two machines, one after the other.
 struct Pair {
@@ -118,7 +80,7 @@ private:
   }
 
   void loads() {
-    std::vector<std::vector<Job>> jobs(problem_.problem.resources);
+    std::vector<std::vector<HeadTail>> jobs(problem_.problem.resources);
     for (TaskId id : problem_.problem.tasks.ids()) {
       const Task &task = problem_.problem.tasks[id];
       if (task.duration > Duration(0))
@@ -126,14 +88,14 @@ private:
                                                task.duration.value,
                                                chains_.tail[id].value});
     }
-    for (std::vector<Job> &each : jobs)
+    for (std::vector<HeadTail> &each : jobs)
       atLeast(preemptiveEnd(std::move(each)));
   }
 
   /// Pieces that are ready late, or must arrive early, in at least one bucket
   /// of each of their groups.
   void link() {
-    std::vector<Job> jobs;
+    std::vector<HeadTail> jobs;
     std::vector<OverlapPieceId> ids;
     for (OverlapPieceId id : problem_.pieces.ids()) {
       ids.push_back(id);

@@ -5,6 +5,12 @@
 
 namespace planc::sim {
 
+struct LowerBounds {
+  Duration anyOrder; ///< of the runs of each rank
+  Duration inOrder;  ///< runs as the program, and so the pipeline's schedule,
+                     ///< orders them; never below the other
+};
+
 /// Where all ranks meet before their updates (StepEnd::Joined, or one Norm
 /// collective over all classes): from one meeting to the next, the longest
 /// chain; for every rank's compute stream the load between the earliest begin
@@ -12,9 +18,10 @@ namespace planc::sim {
 /// earliest of them can be ready. Elsewhere only the load of a rank counts,
 /// since steps may overlap over ranks.
 ///
-/// Holds for any order of runs and of the instructions in them, any buckets and
-/// any overlap, as long as a bucket takes no longer than its pieces one after
-/// the other, and no less than each of them.
-Duration stepLowerBound(const Simulator &simulator);
+/// A run holds its compute stream until its last instruction has ended, as in
+/// the simulation. Both hold for any order of the instructions in a run, any
+/// buckets, any order of gathers and any overlap, as long as a bucket takes no
+/// longer than its pieces one after the other, and no less than each of them.
+LowerBounds stepLowerBounds(const Simulator &simulator);
 
 } // namespace planc::sim

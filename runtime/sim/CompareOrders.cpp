@@ -115,7 +115,7 @@ Result<Comparison> compareOrders(const program::ProgramSet &set,
   if (!program)
     return program.failure();
   out.program = std::move(*program);
-  out.bound = stepLowerBound(simulator);
+  out.bounds = stepLowerBounds(simulator);
   if (!hasPieces(set) && !wanted.moveWeights) {
     out.framework = out.chosen = out.program;
     return out;

@@ -2,6 +2,7 @@
 // bought and what is left.
 #pragma once
 
+#include "runtime/sim/Bound.h"
 #include "runtime/sim/Engine.h"
 
 #include <optional>
@@ -14,10 +15,10 @@ struct Outcome {
 };
 
 struct Comparison {
-  Outcome program;   ///< nothing overlaps
-  Outcome framework; ///< the framework's buckets
-  Outcome chosen;    ///< what the plan gets
-  Duration bound;    ///< of the step time, for any order
+  Outcome program;    ///< nothing overlaps
+  Outcome framework;  ///< the framework's buckets
+  Outcome chosen;     ///< what the plan gets
+  LowerBounds bounds; ///< of the step time
 };
 
 /// What a plan asks for.

@@ -1,6 +1,7 @@
 #include "tests/unit/Catch.h"
 
 #include "runtime/sched/Algorithms.h"
+#include "runtime/sched/Chains.h"
 
 #include <random>
 
@@ -117,6 +118,57 @@ TEST_CASE("every algorithm between the bound and the baseline") {
   CHECK(improved > kInstances / 20);
   CHECK(boundTight > kInstances / 4);
   CHECK(boundTight < kInstances);
+}
+
+TEST_CASE("loaded chains: above plain ones, below every schedule") {
+  std::mt19937 random(11);
+  int higher = 0, tight = 0;
+  constexpr int kInstances = 600;
+  for (int instance = 0; instance < kInstances; ++instance) {
+    // Some longer than the window of ancestors.
+    const bool isLong = instance % 20 == 0;
+    Problem problem = randomProblem(random, isLong ? 150 : 2 + instance % 8);
+    const Chains plain = chainsOf(problem), loaded = loadedChainsOf(problem);
+    const Duration bound = sweptBound(problem, loaded);
+    REQUIRE(lowerBound(problem, plain) <= bound);
+    std::vector<Schedule> schedules = {scheduleCriticalPath(problem)};
+    if (std::optional<Schedule> order = scheduleInProgramOrder(problem))
+      schedules.push_back(*order);
+    if (!isLong) {
+      schedules.push_back(*scheduleExact(problem));
+      tight += bound == schedules.back().makespan;
+    }
+    for (const Schedule &schedule : schedules) {
+      REQUIRE(bound <= schedule.makespan);
+      for (TaskId id : problem.tasks.ids()) {
+        REQUIRE(plain.head[id] <= loaded.head[id]);
+        REQUIRE(plain.tail[id] <= loaded.tail[id]);
+        REQUIRE(loaded.head[id] <= schedule.begin[id]);
+        REQUIRE(schedule.begin[id] + problem.tasks[id].duration +
+                    loaded.tail[id] <=
+                schedule.makespan);
+        higher += plain.head[id] < loaded.head[id];
+      }
+    }
+  }
+  CHECK(higher > kInstances);
+  CHECK(tight > kInstances / 2);
+}
+
+TEST_CASE("loaded chains count what shares a machine before a meeting") {
+  // Three products, then what needs all of them: not behind the longest alone.
+  Problem problem;
+  problem.resources = 2;
+  for (int i = 0; i < 3; ++i)
+    problem.tasks.add(task(0, 4));
+  problem.tasks.add(task(1, 5, {on(0), on(1), on(2)}));
+  problem.tasks.add(task(0, 2, {on(3)}));
+  const Chains chains = loadedChainsOf(problem);
+  CHECK(chains.head[TaskId(3)] == Duration(12));
+  CHECK(chains.head[TaskId(4)] == Duration(17));
+  CHECK(chains.tail[TaskId(0)] == Duration(7));
+  CHECK(sweptBound(problem, chains) == Duration(19));
+  CHECK(lowerBound(problem) == Duration(14));
 }
 
 TEST_CASE("exact is exact: all orders of all tiny problems") {

@@ -1,0 +1,114 @@
+// When the last reduction can end.
+#include "runtime/sim/StepBound.h"
+
+#include <algorithm>
+
+namespace planc::sim {
+
+using program::PassKind;
+using program::Piece;
+using program::RankClassId;
+using program::RankProgram;
+using program::Task;
+using program::TaskId;
+using program::TaskKind;
+
+PieceLoads::PieceLoads(const Costs &costs, const RankProgram &rankClass,
+                       const Table<program::PieceId, Piece> &pieces) {
+  for (const Piece &piece : pieces) {
+    Sum &sum = groups_[keyOf(piece)];
+    sum.like = &piece;
+    if (__builtin_add_overflow(sum.bytes, piece.message.bytes.value,
+                               &sum.bytes))
+      sum.bytes = std::numeric_limits<std::int64_t>::max();
+  }
+  for (auto &[key, sum] : groups_)
+    sum.load = costs.bucket(rankClass, *sum.like, Bytes(sum.bytes)).duration;
+}
+
+Duration PieceLoads::shareOf(const Piece &piece) const {
+  const Sum &sum = groups_.at(keyOf(piece));
+  return Duration(static_cast<std::int64_t>(
+      Int128(sum.load.value) * piece.message.bytes.value /
+      std::max<std::int64_t>(1, sum.bytes)));
+}
+
+std::vector<Duration>
+StepBound::beforeCompletion(RankClassId c, const sched::Chains &chains) const {
+  const RankProgram &rankClass = set_.classes[c];
+  struct Kind {
+    Duration work, first = Duration(std::numeric_limits<std::int64_t>::max());
+    void add(Duration run, Duration head) {
+      work += run;
+      first = std::min(first, head);
+    }
+  };
+  std::vector<Duration> out(rankClass.tasks.size());
+  std::map<std::tuple<std::int32_t, PassKind>, Kind> passes;
+  std::map<std::int32_t, Kind> chunks;
+  for (TaskId id : rankClass.tasks.ids()) {
+    const Task &task = rankClass.tasks[id];
+    const sched::TaskId node = nodes_[c.index()][id.index()];
+    if (task.kind != TaskKind::Run || !node.isValid())
+      continue;
+    Kind &pass = passes[{task.chunk, task.pass}];
+    Kind &chunk = chunks[task.chunk];
+    for (const Kind *kind : {&pass, &chunk})
+      if (kind->work > Duration(0))
+        out[id.index()] = std::max(out[id.index()], kind->first + kind->work);
+    pass.add(blockOf(task).least, chains.head[node]);
+    chunk.add(blockOf(task).least, chains.head[node]);
+  }
+  return out;
+}
+
+Duration StepBound::reductionsEnd(RankClassId c,
+                                  const sched::Chains &chains) const {
+  const RankProgram &rankClass = set_.classes[c];
+  const PieceLoads loads(costs_, rankClass, rankClass.reduces);
+  const std::vector<Duration> runsBefore = beforeCompletion(c, chains);
+  Duration end(0);
+  std::vector<std::pair<Duration, Duration>> pieces; // ready, load
+  std::vector<char> follows(rankClass.reduces.size());
+  for (const Piece &piece : rankClass.reduces)
+    if (piece.then.isValid())
+      follows[piece.then.index()] = 1;
+  for (program::PieceId id : rankClass.reduces.ids()) {
+    const Piece &piece = rankClass.reduces[id];
+    if (follows[id.index()])
+      continue;
+    const sched::TaskId run = nodes_[c.index()][piece.task.index()];
+    const BlockBound &block = blockOf(rankClass.tasks[piece.task]);
+    Duration ready = run.isValid() ? chains.head[run] : Duration(0);
+    ready = std::max(ready, runsBefore[piece.task.index()]);
+    ready += piece.instruction < block.ready.size()
+                 ? block.ready[piece.instruction]
+                 : block.least;
+    end = std::max(
+        end,
+        ready + costs_.bucket(rankClass, piece, piece.message.bytes).duration);
+    Duration load = loads.shareOf(piece);
+    for (program::PieceId next = piece.then; next.isValid();
+         next = rankClass.reduces[next].then)
+      load += loads.shareOf(rankClass.reduces[next]);
+    pieces.push_back({ready, load});
+  }
+  // Collectives of the same stream that the update waits for.
+  for (const Task &update : rankClass.tasks)
+    if (update.kind == TaskKind::Run && update.pass == PassKind::Update)
+      for (TaskId dep : update.deps)
+        if (const Task &task = rankClass.tasks[dep];
+            task.kind == TaskKind::Collective &&
+            task.stream == program::Stream::Gradients)
+          pieces.push_back({chains.head[nodes_[c.index()][dep.index()]],
+                            costs_.tasks[c.index()][dep.index()].duration});
+  std::sort(pieces.begin(), pieces.end());
+  Duration load(0);
+  for (std::size_t i = pieces.size(); i-- > 0;) {
+    load += pieces[i].second;
+    end = std::max(end, pieces[i].first + load);
+  }
+  return end;
+}
+
+} // namespace planc::sim
