@@ -14,4 +14,7 @@ struct EmbeddedFile {
 /// The standard library, in the order of the files' names.
 std::span<const EmbeddedFile> standardLibrary();
 
+/// Tables of runs that were measured elsewhere, `measured/….csv`, likewise.
+std::span<const EmbeddedFile> measuredRuns();
+
 } // namespace planc

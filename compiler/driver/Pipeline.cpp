@@ -107,11 +107,13 @@ std::optional<Failure> simulate(Compilation &c, const Options &options,
 
   // 9. What it costs and why.
   c.report = makeReport(c, options);
-  Result<std::optional<report::WithoutReduction>> without =
-      withoutReduction(c, options);
-  if (!without)
-    return without.failure();
-  c.report->withoutReduction = std::move(*without);
+  if (options.asides == Options::Asides::Made) {
+    Result<std::optional<report::WithoutReduction>> without =
+        withoutReduction(c, options);
+    if (!without)
+      return without.failure();
+    c.report->withoutReduction = std::move(*without);
+  }
   checks.run("report", [&] { return report::verify(*c.report); });
   return checks.failure();
 }

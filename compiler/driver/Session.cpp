@@ -249,7 +249,8 @@ Session::State::compileVariant(const Options &options) {
 
 void Session::State::findRemedies() {
   report::MemoryReport &memory = compilation.report->memory;
-  if (memory.fit != report::Fit::DoesNotFit || memory.hostOverflows())
+  if (memory.fit != report::Fit::DoesNotFit || memory.hostOverflows() ||
+      options.asides == Options::Asides::Skipped)
     return;
   driver::findRemedies(
       compilation,

@@ -40,6 +40,9 @@ struct Options {
   std::optional<double> peakFlopsPerSecond;
   enum class Verify { Off, Each } verify = Verify::Off;
   enum class Simulation { Reused, Flat } simulation = Simulation::Reused;
+  /// What a report says of other runs: ways out of what does not fit, a dozen
+  /// compiles perhaps; the step where no switch sums.
+  enum class Asides { Made, Skipped } asides = Asides::Made;
 };
 
 /// How a compile ended; the exit code of the tool follows from it.

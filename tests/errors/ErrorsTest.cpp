@@ -1,4 +1,5 @@
-// Every file of mistakes through the whole compile: what it says about itself
+// Every file of mistakes through the whole compile, and every table of runs
+// through its reader: what it says about itself
 // in its comments is what is found, and the outcome follows from the kinds.
 // Then the other way round: every kind has a file that expects it.
 //
@@ -6,6 +7,7 @@
 #include "compiler/diag/Kinds.h"
 #include "compiler/diag/Verifier.h"
 #include "compiler/driver/Session.h"
+#include "compiler/validate/MeasuredRow.h"
 
 #include <fmt/format.h>
 
@@ -101,13 +103,34 @@ std::vector<std::string> differencesOf(const fs::path &path,
   return out;
 }
 
-/// Program texts are compiled by a unit test; here only what they expect.
-void addProgramKinds(const fs::path &path, std::set<std::string> &expected) {
+std::string textOf(const fs::path &path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
+  return text.str();
+}
+
+/// Of a table of measured runs, as `planc validate` reads it.
+std::vector<std::string> tableDifferencesOf(const fs::path &path,
+                                            std::set<std::string> &expected) {
   source::SourceSet sources;
-  source::FileId id = sources.add(path.string(), text.str());
+  const source::FileId id = sources.add(path.string(), textOf(path));
+  diag::CaptureConsumer captured;
+  diag::Emitter emitter(captured);
+  const auto rows = validate::readRows(id, sources[id], emitter);
+  for (const diag::Expectation &one : diag::readExpectations(sources[id]).list)
+    expected.insert(one.kind);
+  std::vector<std::string> out =
+      diag::compare(id, sources, captured.diagnostics);
+  if (rows.has_value() == emitter.hasErrors())
+    out.push_back("rows are there where errors are, or the other way round");
+  return out;
+}
+
+/// Program texts are compiled by a unit test; here only what they expect.
+void addProgramKinds(const fs::path &path, std::set<std::string> &expected) {
+  source::SourceSet sources;
+  source::FileId id = sources.add(path.string(), textOf(path));
   for (const diag::Expectation &one : diag::readExpectations(sources[id]).list)
     expected.insert(one.kind);
 }
@@ -145,6 +168,11 @@ int main(int argc, char **argv) {
   std::vector<fs::path> files = filesBelow(argv[1], ".plan");
   for (const fs::path &path : files)
     for (const std::string &line : differencesOf(path, expected)) {
+      fmt::print("{}: {}\n", path.string(), line);
+      ++failures;
+    }
+  for (const fs::path &path : filesBelow(argv[1], ".csv"))
+    for (const std::string &line : tableDifferencesOf(path, expected)) {
       fmt::print("{}: {}\n", path.string(), line);
       ++failures;
     }

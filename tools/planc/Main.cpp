@@ -27,14 +27,17 @@ constexpr auto kVerbs = std::to_array<Verb>({
      "diagnostic's "
      "page",
      runExplain},
+    {"validate", "",
+     "predictions beside measured runs: [--data FILE.csv] [--only GLOB]",
+     runValidate},
     {"version", "", "the version of planc, its language and its reports",
      runVersion},
 });
 
 /// Verbs that the language and its documents know and planc does not have yet.
-constexpr auto kPlanned = std::to_array<std::string_view>(
-    {"calibrate", "compare", "diff", "export", "fmt", "import", "lsp", "serve",
-     "tune", "validate"});
+constexpr auto kPlanned =
+    std::to_array<std::string_view>({"calibrate", "compare", "diff", "export",
+                                     "fmt", "import", "lsp", "serve", "tune"});
 
 constexpr int kUnsupported = 5;
 constexpr int kInternalError = 70;

@@ -23,6 +23,7 @@ int runEmit(Arguments arguments);
 int runMfu(Arguments arguments);
 int runTrace(Arguments arguments);
 int runExplain(Arguments arguments);
+int runValidate(Arguments arguments);
 int runVersion(Arguments arguments);
 
 } // namespace planc::tool

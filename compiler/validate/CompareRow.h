@@ -1,0 +1,27 @@
+// One row: written as a plan, compiled, compared.
+#pragma once
+
+#include "compiler/validate/Validate.h"
+
+namespace planc::validate {
+
+/// What the compiler makes of a plan.
+struct Compiled {
+  std::optional<report::Report> report;
+  std::string reason; ///< where there is none
+};
+
+/// Fills in the plan's text, or the reason why there is none.
+void writePlan(RowResult &result, const Table &table);
+
+/// The plan that a row stands for, without its comments: rows with equal keys
+/// are compiled once.
+std::string keyOf(const RowResult &result);
+
+/// Lets no exception out.
+Compiled compilePlan(const RowResult &result);
+
+/// Fills in the rest of a row that has a plan.
+void compare(RowResult &result, const Compiled &compiled);
+
+} // namespace planc::validate

@@ -1,0 +1,507 @@
+#include "compiler/validate/RowPlan.h"
+
+#include "runtime/base/Checked.h"
+#include "runtime/base/Quantity.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace planc::validate {
+
+namespace {
+
+struct Framework {
+  std::string_view name;
+  std::int64_t since;
+  FrameworkHabits habits;
+};
+constexpr Framework kFrameworks[] = {
+#define PLANC_FRAMEWORK(NAME, SINCE, OVERLAP, DROP, SEQUENCE, SOURCE)          \
+  {NAME, SINCE, {OVERLAP, DROP, SEQUENCE}},
+#include "compiler/validate/Frameworks.def"
+};
+
+/// A number of the row that is 1 where it is not given.
+std::int64_t ways(const MeasuredRow &row, Column column) {
+  return row.count(column).value_or(1);
+}
+
+/// How the axes of the row make its accelerators.
+struct Mesh {
+  std::int64_t pp = 1, replica = 1, dp = 1, ep = 1, cp = 1, tp = 1;
+  std::int64_t ranks() const { return dp * replica * ep; } ///< of the batch
+};
+
+std::variant<Mesh, NotExpressed> meshOf(const MeasuredRow &row) {
+  Mesh mesh;
+  mesh.pp = ways(row, Column::Pp);
+  mesh.cp = ways(row, Column::Cp);
+  mesh.tp = ways(row, Column::Tp);
+  const std::int64_t ep = ways(row, Column::Ep);
+  const std::int64_t all = *row.count(Column::Accelerators);
+  const Int128 model = Int128(mesh.pp) * mesh.cp * mesh.tp;
+  if (model > all || all % static_cast<std::int64_t>(model) != 0)
+    return NotExpressed{
+        fmt::format("tp {} × cp {} × pp {} do not divide {} accelerators",
+                    mesh.tp, mesh.cp, mesh.pp, all)};
+  mesh.dp = all / static_cast<std::int64_t>(model);
+  if (const auto dp = row.count(Column::Dp); dp && *dp != mesh.dp)
+    return NotExpressed{
+        fmt::format("dp {} × tp {} × cp {} × pp {} are not {} accelerators",
+                    *dp, mesh.tp, mesh.cp, mesh.pp, all)};
+  // Experts are not cut by tensor parallelism here (its size for them is 1), so
+  // that a group of experts spans that axis first.
+  mesh.ep = ep > mesh.tp && ep % mesh.tp == 0 ? ep / mesh.tp : ep;
+  if (ep > 1 && ep <= mesh.tp)
+    mesh.ep = 1;
+  if (mesh.dp % mesh.ep != 0)
+    return NotExpressed{
+        fmt::format("ep {} does not fold out of dp {}", ep, mesh.dp)};
+  mesh.dp /= mesh.ep;
+  return mesh;
+}
+
+/// How state is cut: `1`, `2`, `3`, `fsdp`, `hybrid 16`.
+struct Zero {
+  std::int64_t stage = 0, within = 0;
+};
+std::optional<Zero> zeroOf(const std::string &text) {
+  const std::string word = wordOf(text);
+  if (word.empty() || word == "0" || word == "none" || word == "no" ||
+      word == "ddp" || word == "false")
+    return Zero{};
+  if (word == "1" || word == "zero1" || word == "zero_1" || word == "true")
+    return Zero{1, 0};
+  if (word == "2" || word == "zero2" || word == "zero_2")
+    return Zero{2, 0};
+  if (word == "3" || word == "zero3" || word == "zero_3" || word == "fsdp" ||
+      word == "full_shard")
+    return Zero{3, 0};
+  constexpr std::string_view kHybrid = "hybrid_";
+  if (word.rfind(kHybrid, 0) != 0 || word.size() > kHybrid.size() + 9)
+    return std::nullopt;
+  Zero zero{3, 0};
+  for (char c : word.substr(kHybrid.size())) {
+    if (c < '0' || c > '9')
+      return std::nullopt;
+    zero.within = 10 * zero.within + (c - '0');
+  }
+  return zero.within > 0 ? std::optional(zero) : std::nullopt;
+}
+
+bool isTrue(const std::string &text) {
+  const std::string word = wordOf(text);
+  return word == "1" || word == "true" || word == "yes" || word == "on";
+}
+bool isFalse(const std::string &text) {
+  const std::string word = wordOf(text);
+  return word == "0" || word == "false" || word == "no" || word == "off" ||
+         word == "none";
+}
+
+/// One clause: its first word and what follows.
+struct Clause {
+  std::string word, rest;
+};
+
+std::vector<Clause> clausesOf(const std::string &text) {
+  std::vector<Clause> out;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    std::string part = text.substr(begin, end - begin);
+    part.erase(0, part.find_first_not_of(" \n\t"));
+    const std::size_t space = part.find(' ');
+    if (!part.empty())
+      out.push_back({part.substr(0, space),
+                     space == std::string::npos ? "" : part.substr(space + 1)});
+    begin = end + 1;
+  }
+  return out;
+}
+
+class Writer {
+public:
+  explicit Writer(const MeasuredRow &row) : row_(row), habits_(habitsOf(row)) {}
+
+  std::variant<RowPlan, NotExpressed> write() {
+    if (!row_.has(Column::Accelerators))
+      return NotExpressed{"the number of accelerators is not in the row"};
+    if (!row_.has(Column::Sequence))
+      return NotExpressed{"the length of sequences is not in the row"};
+    auto model = modelOf(row_);
+    if (auto *no = std::get_if<NotExpressed>(&model))
+      return *no;
+    model_ = std::get<RowModel>(std::move(model));
+    auto cluster = clusterOf(row_);
+    if (auto *no = std::get_if<NotExpressed>(&cluster))
+      return *no;
+    cluster_ = std::get<RowCluster>(std::move(cluster));
+    auto mesh = meshOf(row_);
+    if (auto *no = std::get_if<NotExpressed>(&mesh))
+      return *no;
+    mesh_ = std::get<Mesh>(mesh);
+    for (auto step : {&Writer::addBatch, &Writer::addMesh, &Writer::addShards,
+                      &Writer::addPipeline, &Writer::addRecompute,
+                      &Writer::addFormats, &Writer::addRest})
+      if (auto reason = (this->*step)())
+        return NotExpressed{*reason};
+    addOwnClauses();
+    return RowPlan{text(), "measured", notes()};
+  }
+
+private:
+  using Refusal = std::optional<std::string>;
+
+  void add(std::string word, std::string rest) {
+    clauses_.push_back({std::move(word), std::move(rest)});
+  }
+  void note(std::string text) { notes_.push_back(std::move(text)); }
+
+  Refusal addBatch() {
+    const std::int64_t sequence = *row_.count(Column::Sequence);
+    const std::int64_t micro = ways(row_, Column::MicroBatch);
+    if (!row_.has(Column::MicroBatch))
+      note("micro-batches of 1 assumed");
+    auto batch = row_.count(Column::GlobalBatch);
+    if (const auto tokens = row_.count(Column::GlobalBatchTokens);
+        !batch && tokens && *tokens >= sequence)
+      batch = *tokens / sequence;
+    if (const auto times = row_.count(Column::MicroBatches); !batch && times)
+      batch = product(*times, micro, mesh_.ranks());
+    if (!batch && mesh_.pp == 1) {
+      batch = product(1, micro, mesh_.ranks());
+      note("one micro-batch a step assumed");
+    }
+    if (!batch)
+      return "the batch is not in the row";
+    add("batch", fmt::format("{} sequences of {} tokens, micro {} sequence{}",
+                             *batch, sequence, micro, micro == 1 ? "" : "s"));
+    return std::nullopt;
+  }
+
+  /// Nothing past 64 bits.
+  static std::optional<std::int64_t> product(std::int64_t a, std::int64_t b,
+                                             std::int64_t c) {
+    const auto ab = checkedMul(a, b);
+    return ab ? checkedMul(*ab, c) : std::nullopt;
+  }
+
+  Refusal addMesh() {
+    const auto zero = zeroOf(row_.text(Column::Zero));
+    if (!zero)
+      return fmt::format("`{}` says nothing of how state is cut",
+                         row_.text(Column::Zero));
+    zero_ = *zero;
+    if (zero_.within > 1 && zero_.within < mesh_.dp) {
+      if (mesh_.dp % zero_.within != 0)
+        return fmt::format("{} copies are not cut {} ways", mesh_.dp,
+                           zero_.within);
+      mesh_.replica = mesh_.dp / zero_.within;
+      mesh_.dp = zero_.within;
+    }
+    std::string axes;
+    auto axis = [&](std::string_view name, std::int64_t size) {
+      if (size > 1)
+        axes += fmt::format("{}{} = {}", axes.empty() ? "" : ", ", name, size);
+    };
+    axis("pp", mesh_.pp);
+    axis("replica", mesh_.replica);
+    axis("dp", mesh_.dp);
+    axis("ep", mesh_.ep);
+    axis("cp", mesh_.cp);
+    axis("tp", mesh_.tp);
+    add("mesh", axes.empty() ? "dp = 1" : axes);
+    isAlone_ = axes.empty();
+    return std::nullopt;
+  }
+
+  /// Names of the axes that are there.
+  std::string
+  axes(std::initializer_list<std::pair<std::string_view, std::int64_t>> wanted)
+      const {
+    std::string out;
+    for (const auto &[name, size] : wanted)
+      if (size > 1)
+        out += fmt::format("{}{}", out.empty() ? "" : ", ", name);
+    return out;
+  }
+
+  Refusal addShards() {
+    if (const std::string over =
+            isAlone_ ? "dp"
+                     : axes({{"replica", mesh_.replica}, {"dp", mesh_.dp}});
+        !over.empty())
+      add("shard", "batch over " + over);
+    if (mesh_.ep > 1)
+      add("shard", "experts, batch over ep");
+    if (mesh_.cp > 1)
+      add("shard", "seq over cp");
+    if (mesh_.tp > 1)
+      addTensor();
+    constexpr std::string_view kState[] = {"", "optimizer",
+                                           "gradients, optimizer",
+                                           "parameters, gradients, optimizer"};
+    const std::string over =
+        axes({{"dp", mesh_.dp}, {"ep", mesh_.ep}, {"cp", mesh_.cp}});
+    if (zero_.stage > 0 && !over.empty())
+      add("shard", fmt::format("{} over {}", kState[zero_.stage], over));
+    return std::nullopt;
+  }
+
+  void addTensor() {
+    const std::string &said = row_.text(Column::SequenceParallel);
+    bool isSequence = habits_.sequenceParallel;
+    if (isTrue(said) || isFalse(said))
+      isSequence = isTrue(said);
+    else
+      note(fmt::format("sequence parallelism {}",
+                       isSequence ? "assumed" : "assumed to be off"));
+    std::string list = "heads";
+    list += model_.hasKeyHeads ? ", kv_heads, ffn, vocab" : ", ffn, vocab";
+    if (ways(row_, Column::Ep) > 1 && model_.hasExperts)
+      list += ", experts";
+    add("shard", list + (isSequence ? ", seq" : "") + " over tp");
+  }
+
+  Refusal addPipeline() {
+    if (mesh_.pp == 1)
+      return std::nullopt;
+    const std::int64_t chunks = ways(row_, Column::Virtual);
+    std::string schedule = row_.text(Column::Schedule);
+    if (schedule.empty())
+      schedule = chunks > 1 ? "Interleaved1F1B" : "1F1B";
+    // Zero bubble, as its paper names what is scheduled by a solver: by hand.
+    constexpr std::pair<std::string_view, std::string_view> kAlike[] = {
+        {"ZB1P", "ZBH1"},   {"ZB-1p", "ZBH1"},
+        {"ZB2P", "ZBH2"},   {"ZB-2p", "ZBH2"},
+        {"ZB-V", "ZBV"},    {"interleaved", "Interleaved1F1B"},
+        {"gpipe", "GPipe"}, {"1f1b", "1F1B"}};
+    for (const auto &[theirs, ours] : kAlike)
+      if (schedule == theirs) {
+        if (wordOf(theirs) != wordOf(ours))
+          note(fmt::format("{} by {}", theirs, ours));
+        schedule = ours;
+      }
+    if (chunks > 1 && schedule == "1F1B")
+      schedule = "Interleaved1F1B";
+    std::string fields = "schedule " + schedule;
+    if (chunks > 1 && schedule != "ZBV" && schedule != "DualPipe")
+      fields += fmt::format(", virtual {}", chunks);
+    add("pipeline", fmt::format("over pp {{ {} }}", fields));
+    return std::nullopt;
+  }
+
+  Refusal addRecompute() {
+    const std::string word = wordOf(row_.text(Column::Recompute));
+    if (word.empty() || word == "none" || word == "no" || word == "false" ||
+        word == "0" || word == "off")
+      return std::nullopt;
+    if (word == "selective" || word == "attention" ||
+        word == "selective_attention")
+      add("recompute", "attention");
+    else if (word == "full" || word == "all" || word == "true" || word == "1" ||
+             word == "yes" || word == "full_block" || word == "uniform")
+      add("recompute", "all");
+    else if (word.rfind("full_", 0) == 0 && word.size() < 14 &&
+             word.find_first_not_of("0123456789", 5) == std::string::npos)
+      add("recompute", fmt::format("all for {} layers", word.substr(5)));
+    else if (word == "auto")
+      add("recompute", "auto");
+    else
+      return fmt::format("`{}` says nothing of what is made again",
+                         row_.text(Column::Recompute));
+    return std::nullopt;
+  }
+
+  Refusal addFormats() {
+    std::string list;
+    auto format = [&](std::string_view key, const std::string &value) {
+      list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", key, value);
+    };
+    std::string compute = wordOf(row_.text(Column::Precision));
+    const bool isOld =
+        wordOf(row_.text(Column::Accelerator)).rfind("v100", 0) == 0;
+    if (compute.empty() && isOld)
+      compute = "fp16";
+    for (std::string_view narrow : {"fp8", "mxfp8", "nvfp4"})
+      if (compute.find(narrow) != std::string::npos && compute != "mxfp8")
+        compute = narrow;
+    if (compute == "float16" || compute == "half")
+      compute = "fp16";
+    if (compute == "fp16" || compute == "fp32")
+      format("compute", compute);
+    else if (compute == "fp8" || compute == "mxfp8" || compute == "nvfp4") {
+      format("compute", compute);
+      format("attention", "bf16");
+    } else if (!compute.empty() && compute != "bf16" &&
+               compute.find("bf16") == std::string::npos &&
+               compute != "bfloat16") {
+      return fmt::format("`{}` is no precision", row_.text(Column::Precision));
+    }
+    if (const std::string sums = wordOf(row_.text(Column::Gradients));
+        sums == "bf16" || sums == "fp16")
+      format("gradients", sums);
+    if (!list.empty())
+      add("precision", list);
+    return std::nullopt;
+  }
+
+  Refusal addRest() {
+    if (auto reason = addKernels())
+      return reason;
+    const std::string optimizer = wordOf(row_.text(Column::Optimizer));
+    if (optimizer == "adafactor" || optimizer == "sgd" || optimizer == "muon")
+      add("optimizer", optimizer);
+    const std::string &offload = row_.text(Column::Offload);
+    if (const std::string word = wordOf(offload);
+        word == "optimizer" || word == "activations" || word == "parameters")
+      add("offload", word + " to host");
+    else if (!word.empty() && !isFalse(offload))
+      return "what moves to the host is not in the row";
+    if (!habits_.overlap.empty())
+      add("overlap", std::string(habits_.overlap));
+    // No framework of these holds reductions back for a pipeline's sake.
+    if (mesh_.pp > 1)
+      add("bucket", "eager");
+    return std::nullopt;
+  }
+
+  Refusal addKernels() {
+    std::string kernel = wordOf(row_.text(Column::Attention));
+    const std::int64_t year = row_.count(Column::Year).value_or(9999);
+    if (kernel.empty()) {
+      // Training stacks took up fused attention in the course of 2023.
+      kernel = year <= 2022 ? "unfused" : year <= 2023 ? "flash2" : "";
+      if (!kernel.empty())
+        note(fmt::format("attention {} assumed", kernel));
+    }
+    if (isFalse(kernel) || kernel == "eager" || kernel == "math")
+      kernel = "unfused";
+    if (isTrue(kernel) || kernel == "flash" || kernel == "sdpa")
+      kernel = year <= 2023 ? "flash2" : "";
+    if (kernel == "flash1" || kernel == "triton") {
+      note("FlashAttention 1 by flash2");
+      kernel = "flash2";
+    }
+    if (kernel == "unfused" || kernel == "flash2" || kernel == "flash3" ||
+        kernel == "cudnn")
+      add("kernels", "attention = " + kernel);
+    else if (!kernel.empty() && kernel != "te" && kernel != "fused")
+      return fmt::format("`{}` is no kernel of attention",
+                         row_.text(Column::Attention));
+    return std::nullopt;
+  }
+
+  /// Those of the row: `pipeline layers …` goes into the pipeline's braces,
+  /// keys beside keys, a shard beside shards, all else instead.
+  void addOwnClauses() {
+    for (Clause &own : clausesOf(row_.text(Column::Clauses))) {
+      const auto at = std::find_if(
+          clauses_.begin(), clauses_.end(),
+          [&](const Clause &clause) { return clause.word == own.word; });
+      const bool isKeyed = own.word == "precision" || own.word == "kernels";
+      if (at == clauses_.end() || own.word == "shard")
+        clauses_.push_back(std::move(own));
+      else if (own.word == "pipeline" && own.rest.rfind("over", 0) != 0)
+        at->rest.insert(at->rest.size() - 2, ", " + own.rest);
+      else if (isKeyed)
+        at->rest = own.rest + otherKeys(at->rest, own.rest);
+      else
+        at->rest = own.rest;
+    }
+  }
+
+  /// `, key = value` for those of `list` whose keys are not in `own`.
+  static std::string otherKeys(const std::string &list,
+                               const std::string &own) {
+    std::string out;
+    for (std::size_t begin = 0; begin < list.size();) {
+      const std::size_t end = std::min(list.find(", ", begin), list.size());
+      const std::string pair = list.substr(begin, end - begin);
+      const std::string key = pair.substr(0, pair.find(' '));
+      if (own.rfind(key + " ", 0) != 0 &&
+          own.find(", " + key + " ") == std::string::npos)
+        out += ", " + pair;
+      begin = end + 2;
+    }
+    return out;
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> all = model_.notes;
+    all.insert(all.end(), cluster_.notes.begin(), cluster_.notes.end());
+    all.insert(all.end(), notes_.begin(), notes_.end());
+    return all;
+  }
+
+  std::string text() const {
+    std::string out = "language 1\n\n";
+    for (Column column : {Column::Id, Column::Reference, Column::Note})
+      if (row_.has(column))
+        out +=
+            comment(fmt::format("{}: {}", nameOf(column), row_.text(column)));
+    for (const std::string &note : notes())
+      out += comment("assumed: " + note);
+    out += "\n" + model_.imports + cluster_.imports;
+    for (const std::string *declaration :
+         {&cluster_.declaration, &model_.declaration})
+      if (!declaration->empty())
+        out += "\n" + *declaration;
+    out += fmt::format("\nplan measured for {} on {}[{}] {{\n", model_.name,
+                       cluster_.name, *row_.count(Column::Accelerators));
+    for (const Clause &clause : clauses_)
+      out += fmt::format("  {:<10} {}\n", clause.word, clause.rest);
+    return out + "}\n";
+  }
+
+  /// Lines of at most 90 bytes or so, broken at blanks.
+  static std::string comment(const std::string &text) {
+    constexpr std::size_t kWidth = 90;
+    std::string out = "#";
+    std::size_t width = 1;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end =
+          std::min(text.find_first_of(" \n\r\t", begin), text.size());
+      if (end > begin) {
+        if (width + end - begin > kWidth && width > 1) {
+          out += "\n#";
+          width = 1;
+        }
+        out += " " + text.substr(begin, end - begin);
+        width += end - begin + 1;
+      }
+      begin = end + 1;
+    }
+    return out + "\n";
+  }
+
+  const MeasuredRow &row_;
+  FrameworkHabits habits_;
+  RowModel model_;
+  RowCluster cluster_;
+  Mesh mesh_;
+  Zero zero_;
+  bool isAlone_ = false; ///< one accelerator
+  std::vector<Clause> clauses_;
+  std::vector<std::string> notes_;
+};
+
+} // namespace
+
+FrameworkHabits habitsOf(const MeasuredRow &row) {
+  FrameworkHabits found;
+  const std::string name = wordOf(row.text(Column::Framework));
+  const std::int64_t year = row.count(Column::Year).value_or(9999);
+  for (const Framework &framework : kFrameworks)
+    if (wordOf(framework.name) == name && framework.since <= year)
+      found = framework.habits;
+  return found;
+}
+
+std::variant<RowPlan, NotExpressed> planOf(const MeasuredRow &row) {
+  return Writer(row).write();
+}
+
+} // namespace planc::validate

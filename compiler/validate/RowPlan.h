@@ -1,0 +1,57 @@
+// A measured run as the text of a plan's file.
+#pragma once
+
+#include "compiler/validate/MeasuredRow.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace planc::validate {
+
+/// Text that planc reads, its plan's name, and what had to be assumed.
+struct RowPlan {
+  std::string text;
+  std::string plan;
+  std::vector<std::string> notes;
+};
+
+/// Why a row cannot be written as a plan.
+struct NotExpressed {
+  std::string reason;
+};
+
+/// Reads nothing but the row and the standard library; the same row gives the
+/// same text.
+std::variant<RowPlan, NotExpressed> planOf(const MeasuredRow &row);
+
+// What planOf is made of.
+
+struct RowModel {
+  std::string imports, declaration; ///< empty where a standard one is meant
+  std::string name;
+  std::string family;
+  std::vector<std::string> notes;
+  bool hasKeyHeads = false, hasExperts = false;
+};
+std::variant<RowModel, NotExpressed> modelOf(const MeasuredRow &row);
+
+struct RowCluster {
+  std::string imports, declaration;
+  std::string name;
+  std::vector<std::string> notes;
+};
+std::variant<RowCluster, NotExpressed> clusterOf(const MeasuredRow &row);
+
+/// What the framework of a row does where the row does not say.
+struct FrameworkHabits {
+  std::string_view overlap; ///< empty: planc's own
+  std::string_view drop;    ///< empty: the model's own
+  bool sequenceParallel = false;
+};
+FrameworkHabits habitsOf(const MeasuredRow &row);
+
+/// A name in lower case, `_` for what is neither letter nor digit.
+std::string wordOf(std::string_view text);
+
+} // namespace planc::validate

@@ -1,0 +1,113 @@
+// From a row to a plan's text.
+#include "tests/unit/Catch.h"
+
+#include "compiler/diag/Consumers.h"
+#include "compiler/validate/RowPlan.h"
+
+#include <fmt/format.h>
+
+using namespace planc;
+using namespace planc::validate;
+
+namespace {
+
+/// The plan of one row, or the reason why there is none.
+std::string planText(const std::string &columns, const std::string &values) {
+  source::SourceSet sources;
+  const source::FileId id =
+      sources.add("runs.csv", columns + "\n" + values + "\n");
+  diag::CaptureConsumer captured;
+  diag::Emitter emitter(captured);
+  const auto rows = readRows(id, sources[id], emitter);
+  REQUIRE(rows);
+  REQUIRE(rows->size() == 1);
+  const auto plan = planOf(rows->front());
+  if (const auto *no = std::get_if<NotExpressed>(&plan))
+    return "no: " + no->reason;
+  return std::get<RowPlan>(plan).text;
+}
+
+bool has(const std::string &text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+constexpr const char *kHeader =
+    "id,accelerator,gpus,arch,layers,hidden,heads,ffn,vocab,seq_len,tp,pp,dp,"
+    "mbs,gbs,zero,recompute,precision,attention,framework,year,step_s";
+
+} // namespace
+
+TEST_CASE("a row of a transformer is a plan that reads like one") {
+  const std::string text = planText(
+      kHeader, "a,A100-SXM4-80GB,64,gpt,24,2048,16,8192,50257,2048,4,2,8,2,64,"
+                "1,full,fp16,unfused,megatron,2021,1.5");
+  CHECK(has(text, "import std.models.gpt\nimport std.clusters.a100\n"));
+  CHECK(has(text, "plan measured for measured_model on dgx_a100[64] {\n"
+                  "  batch      64 sequences of 2048 tokens, micro 2 "
+                  "sequences\n"
+                  "  mesh       pp = 2, dp = 8, tp = 4\n"
+                  "  shard      batch over dp\n"
+                  "  shard      heads, ffn, vocab over tp\n"
+                  "  shard      optimizer over dp\n"
+                  "  pipeline   over pp { schedule 1F1B }\n"
+                  "  recompute  all\n"
+                  "  precision  compute = fp16\n"
+                  "  kernels    attention = unfused\n"
+                  "  overlap    none\n"
+                  "  bucket     eager\n}\n"));
+  // 50,257 is no multiple of 4: padded to one of 128 · 4.
+  CHECK(has(text, "vocab = 50688, context = 2048)"));
+}
+
+TEST_CASE("a model of the library by name, its sizes given or not") {
+  const char *columns = "id,accelerator,gpus,arch,layers,seq,mbs,gbs,zero,ep,"
+                        "clauses,mfu_pct";
+  CHECK(has(planText(columns, "a,h100,8,llama3_8b,,8192,1,128,fsdp,,,40"),
+            "plan measured for llama3_8b on dgx_h100[8]"));
+  CHECK(has(planText(columns, "a,h100,8,llama3_8b,32,8192,1,128,fsdp,,,40"),
+            "plan measured for llama3_8b on"));
+  const std::string twelve =
+      planText(columns, "a,h100,8,llama3_70b,12,4096,1,32,1,,,40");
+  CHECK(has(twelve, "model measured_model = llama(layers = 12, hidden = 8192"));
+  CHECK(has(twelve, "shard      optimizer over dp"));
+  const std::string experts = planText(
+      columns, "a,b200,64,gpt_oss_120b,,4096,4,512,1,8,overlap none,40");
+  CHECK(has(experts, "mesh       dp = 8, ep = 8"));
+  CHECK(has(experts, "shard      experts, batch over ep"));
+  CHECK(has(experts, "shard      optimizer over dp, ep"));
+  CHECK(has(experts, "overlap    none"));
+}
+
+TEST_CASE("clusters of other sizes and networks are the library's, changed") {
+  const char *columns = "id,accelerator,gpus,per_node,network_gbps,arch,seq,"
+                        "mbs,gbs,zero,step_s";
+  const std::string text =
+      planText(columns, "a,h200,16,4,100,llama3_8b,8192,1,128,hybrid 4,40");
+  CHECK(has(text, "cluster measured_cluster {\n  accelerator h200_sxm\n  level "
+                  "node of 4 {"));
+  CHECK(has(text, "    link 12.5GB/s\n"));
+  CHECK(has(text, "mesh       replica = 4, dp = 4"));
+  CHECK(has(text, "shard      batch over replica, dp"));
+  CHECK(has(planText(columns, "a,tpu_v5p,128,128,,llama3_8b,8192,1,128,3,40"),
+            "level z of 8 {"));
+}
+
+TEST_CASE("what a row does not say, or cannot be, is said") {
+  CHECK(planText(kHeader, "a,abacus,64,gpt,24,2048,16,,50257,2048,4,2,8,2,64,"
+                           "1,full,fp16,unfused,megatron,2021,1.5") ==
+        "no: the library has no accelerator `abacus`");
+  CHECK(has(planText(kHeader, "a,a100,60,gpt,24,2048,16,,50257,2048,8,1,8,2,"
+                               "64,1,full,fp16,unfused,megatron,2021,1.5"),
+            "no: tp 8 × cp 1 × pp 1 do not divide 60"));
+  CHECK(has(planText(kHeader, "a,a100,64,gpt,24,2048,16,,50257,2048,8,2,8,2,"
+                               "64,1,full,fp16,unfused,megatron,2021,1.5"),
+            "no: dp 8 × tp 8"));
+  CHECK(planText(kHeader, "a,a100,64,gpt,24,2048,,,50257,2048,4,2,8,2,64,1,"
+                           "full,fp16,unfused,megatron,2021,1.5") ==
+        "no: `heads` of `gpt` is not in the row");
+  CHECK(has(planText(kHeader, "a,a100,64,gpt,24,2048,16,,50257,2048,4,2,8,2,"
+                               "64,maybe,full,fp16,unfused,megatron,2021,1.5"),
+            "no: `maybe` says nothing of how state is cut"));
+  CHECK(planText("id,seq,step_s", "a,8,1") ==
+        "no: the number of accelerators is not in the row");
+}
