@@ -119,6 +119,7 @@ sched::TaskId StepBound::add(Duration duration, std::size_t resource) {
   sched::Task task;
   task.duration = duration;
   task.resource = sched::ResourceId(resource);
+  task.deps.reserve(4);
   return problem_.tasks.add(task);
 }
 

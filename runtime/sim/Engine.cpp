@@ -14,9 +14,8 @@ EngineState::EngineState(const CompiledProgram &program, std::int64_t units,
     : program_(program), options_(options),
       machine_(program.classes.size(), units, options.contention),
       replay_(units, options.contention), classes_(program.classes.size()),
-      owners_(program.classes.size() * kStreamCount),
-      dirty_(owners_.size() / 64 + 1, ~0ull), round_(dirty_.size()),
-      isolatedKnown_(program.forms.size()) {
+      owners_(program.classes.size() * kStreamCount), dirty_(owners_.size()),
+      round_(owners_.size()), isolatedKnown_(program.forms.size()) {
   timeline_.classes.resize(program.classes.size());
   timeline_.isolated.resize(program.forms.size());
   auto steps = static_cast<std::size_t>(options.steps);
@@ -29,6 +28,8 @@ EngineState::EngineState(const CompiledProgram &program, std::int64_t units,
     joining_ += rankClass.firstUpdate != kNone;
   for (std::int32_t step = 0; step < options.steps; ++step)
     prepareStep(step);
+  for (Slot slot = 0; slot < owners_.size(); ++slot)
+    markDirty(slot);
   reserve();
 }
 
@@ -102,19 +103,11 @@ Result<timeline::Timeline> EngineState::run() {
 void EngineState::round() {
   bool zero = true; // whether the moment may have more that starts
   while (zero) {
-    zero = false;
     round_.swap(dirty_);
-    std::fill(dirty_.begin(), dirty_.end(), 0);
-    for (std::size_t word = 0; word < round_.size(); ++word)
-      for (std::uint64_t bits = round_[word]; bits != 0; bits &= bits - 1) {
-        auto slot = static_cast<Slot>(word * 64 + std::countr_zero(bits));
-        if (slot < owners_.size())
-          attempt(slot);
-      }
-    bool ends = (!machine_.idle() && machine_.nextTime() == now_) ||
-                (!events_.empty() && events_.front().time == now_);
-    for (std::uint64_t word : dirty_)
-      zero |= word != 0 && !ends;
+    round_.drain([&](Slot slot) { attempt(slot); });
+    const bool ends = (!machine_.idle() && machine_.nextTime() == now_) ||
+                      (!events_.empty() && events_.front().time == now_);
+    zero = !ends && !dirty_.empty();
   }
 }
 

@@ -98,7 +98,7 @@ private:
   void handleEvent(const Event &event);
   void handleSlot(Slot slot);
   void freeStream(std::uint32_t rankClass, int stream);
-  void markDirty(Slot slot) { dirty_[slot / 64] |= 1ull << (slot % 64); }
+  void markDirty(Slot slot) { dirty_.insert(slot); }
   void pushEvent(Event event);
   Failure deadlock() const;
   std::string describe(std::uint32_t rankClass, std::uint32_t task) const;
@@ -199,7 +199,7 @@ private:
   std::vector<Time> joinedAt_;                  ///< by step; −1 before
   std::size_t joining_ = 0;                     ///< classes with an update
   std::vector<Owner> owners_;                   ///< by slot
-  std::vector<std::uint64_t> dirty_, round_;    ///< slots, as bits
+  SlotSet dirty_, round_;                       ///< whose head may start
   std::vector<Event> events_;                   ///< heap
   std::uint64_t sequence_ = 0;
   std::size_t left_ = 0; ///< tasks and buckets that have not ended

@@ -2,6 +2,7 @@
 // can move when a rate changes. Ties go to the smaller slot.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -83,6 +84,44 @@ private:
   std::vector<Slot> heap_;
   std::vector<std::uint32_t> place_; ///< by slot
   std::vector<Time> key_;            ///< by slot
+};
+
+/// A set of slots that is visited in ascending order and emptied on the way;
+/// visiting costs what is in it, not what could be.
+class SlotSet {
+public:
+  explicit SlotSet(std::size_t slots)
+      : words_(slots / 64 + 1), used_(words_.size() / 64 + 1) {}
+
+  void insert(Slot slot) {
+    words_[slot / 64] |= 1ull << (slot % 64);
+    used_[slot / 4096] |= 1ull << (slot / 64 % 64);
+  }
+  bool empty() const {
+    for (std::uint64_t used : used_)
+      if (used != 0)
+        return false;
+    return true;
+  }
+  /// `visit` must not change this set.
+  template <class Visit> void drain(Visit visit) {
+    for (std::size_t u = 0; u < used_.size(); ++u)
+      for (; used_[u] != 0; used_[u] &= used_[u] - 1) {
+        const std::size_t w =
+            64 * u + static_cast<std::size_t>(std::countr_zero(used_[u]));
+        for (; words_[w] != 0; words_[w] &= words_[w] - 1)
+          visit(static_cast<Slot>(
+              64 * w + static_cast<std::size_t>(std::countr_zero(words_[w]))));
+      }
+  }
+  void swap(SlotSet &other) {
+    words_.swap(other.words_);
+    used_.swap(other.used_);
+  }
+
+private:
+  std::vector<std::uint64_t> words_; ///< slots, as bits
+  std::vector<std::uint64_t> used_;  ///< words that are not 0, as bits
 };
 
 } // namespace planc::sim
