@@ -109,8 +109,9 @@ enum class Stream : std::uint8_t {
   Host,    ///< what the host computes
   Context, ///< keys and values that travel beside attention
   Experts, ///< tokens to their experts and back
+  Sums,    ///< second legs of reductions: over a second group
 };
-inline constexpr int kStreamCount = 11;
+inline constexpr int kStreamCount = 12;
 std::string_view toString(Stream stream);
 
 /// An instruction of a Block. `deps` are earlier instructions of the same

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 5> kPhases = {
     "forward", "recompute", "input-gradient", "weight-gradient", "update"};
 constexpr std::array<std::string_view, kStreamCount> kStreams = {
     "compute",  "tensor",  "gradients", "parameters", "send",   "recv",
-    "host-out", "host-in", "host",      "context",    "experts"};
+    "host-out", "host-in", "host",      "context",    "experts", "sums"};
 constexpr std::array<std::string_view, 4> kPasses = {
     "forward", "backward", "weight-gradient", "update"};
 constexpr std::array<std::string_view, 4> kTasks = {"run", "send", "recv",

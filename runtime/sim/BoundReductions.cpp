@@ -1,4 +1,5 @@
 // When the last reduction can end.
+#include "runtime/sim/PieceGroups.h"
 #include "runtime/sim/StepBound.h"
 
 #include <algorithm>
@@ -12,6 +13,26 @@ using program::RankProgram;
 using program::Task;
 using program::TaskId;
 using program::TaskKind;
+
+namespace {
+
+/// What one link has to take.
+struct LinkLoad {
+  std::vector<std::pair<Duration, Duration>> pieces; ///< ready, load
+
+  /// Sorts the pieces.
+  Duration end() {
+    std::sort(pieces.begin(), pieces.end());
+    Duration load(0), end(0);
+    for (std::size_t i = pieces.size(); i-- > 0;) {
+      load += pieces[i].second;
+      end = std::max(end, pieces[i].first + load);
+    }
+    return end;
+  }
+};
+
+} // namespace
 
 PieceLoads::PieceLoads(const Costs &costs, const RankProgram &rankClass,
                        const Table<program::PieceId, Piece> &pieces) {
@@ -68,7 +89,8 @@ Duration StepBound::reductionsEnd(RankClassId c,
   const PieceLoads loads(costs_, rankClass, rankClass.reduces);
   const std::vector<Duration> runsBefore = beforeCompletion(c, chains);
   Duration end(0);
-  std::vector<std::pair<Duration, Duration>> pieces; // ready, load
+  LinkLoad links[2];
+  const std::vector<char> second = secondLegs(set_, rankClass);
   std::vector<char> follows(rankClass.reduces.size());
   for (const Piece &piece : rankClass.reduces)
     if (piece.then.isValid())
@@ -84,14 +106,14 @@ Duration StepBound::reductionsEnd(RankClassId c,
     ready += piece.instruction < block.ready.size()
                  ? block.ready[piece.instruction]
                  : block.least;
-    end = std::max(
-        end,
-        ready + costs_.bucket(rankClass, piece, piece.message.bytes).duration);
-    Duration load = loads.shareOf(piece);
-    for (program::PieceId next = piece.then; next.isValid();
-         next = rankClass.reduces[next].then)
-      load += loads.shareOf(rankClass.reduces[next]);
-    pieces.push_back({ready, load});
+    for (program::PieceId leg = id; leg.isValid();
+         leg = rankClass.reduces[leg].then) {
+      const Piece &part = rankClass.reduces[leg];
+      LinkLoad &link = links[second[leg.index()] != 0];
+      link.pieces.push_back({ready, loads.shareOf(part)});
+      ready += costs_.bucket(rankClass, part, part.message.bytes).duration;
+    }
+    end = std::max(end, ready);
   }
   // Collectives of the same stream that the update waits for.
   for (const Task &update : rankClass.tasks)
@@ -100,14 +122,11 @@ Duration StepBound::reductionsEnd(RankClassId c,
         if (const Task &task = rankClass.tasks[dep];
             task.kind == TaskKind::Collective &&
             task.stream == program::Stream::Gradients)
-          pieces.push_back({chains.head[nodes_[c.index()][dep.index()]],
-                            costs_.tasks[c.index()][dep.index()].duration});
-  std::sort(pieces.begin(), pieces.end());
-  Duration load(0);
-  for (std::size_t i = pieces.size(); i-- > 0;) {
-    load += pieces[i].second;
-    end = std::max(end, pieces[i].first + load);
-  }
+          links[0].pieces.push_back(
+              {chains.head[nodes_[c.index()][dep.index()]],
+               costs_.tasks[c.index()][dep.index()].duration});
+  for (LinkLoad &link : links)
+    end = std::max(end, link.end());
   return end;
 }
 

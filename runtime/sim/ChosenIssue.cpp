@@ -17,12 +17,16 @@ using timeline::Bucket;
 namespace {
 
 Buckets cutReduces(std::span<const Duration> ready, const Pieces &pieces,
-                   const std::vector<PieceId> &group,
-                   const sched::LinkCost &cost) {
+                   const std::vector<PieceId> &group, const auto &cost) {
   std::vector<sched::Item> items = itemsOf(pieces, group);
   for (std::size_t i = 0; i < group.size(); ++i)
     items[i].ready = ready[group[i].index()];
   return sched::bucketsOptimal(items, cost);
+}
+
+bool hasTwoLegs(const Pieces &pieces, PieceId first) {
+  const PieceId second = pieces[first].then;
+  return second.isValid() && !pieces[second].then.isValid();
 }
 
 /// Time reversed: a bucket that must be there before its first use is one that
@@ -51,8 +55,8 @@ Buckets cutGathers(const PieceTimes &times, const Pieces &pieces,
 } // namespace
 
 IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
-                       const timeline::Timeline &seen,
-                       const IssueOrder &order) {
+                       const timeline::Timeline &seen, const IssueOrder &order,
+                       Legs legs) {
   IssueOrder out;
   out.orders = order.orders;
   for (RankClassId id : set.classes.ids()) {
@@ -68,6 +72,12 @@ IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
       ready.push_back(piece.task.isValid() ? times.ready(piece) : Duration(0));
     std::vector<Bucket> reduces =
         cutAll(rankClass.reduces, ready, [&](const auto &group) {
+          if (legs == Legs::TwoLinks &&
+              hasTwoLegs(rankClass.reduces, group.front()))
+            return cutReduces(ready, rankClass.reduces, group,
+                              linesThrough(costs, rankClass, rankClass.reduces,
+                                           group.front(),
+                                           bytesOf(rankClass.reduces, group)));
           return cutReduces(ready, rankClass.reduces, group,
                             costOf(rankClass.reduces, group));
         });

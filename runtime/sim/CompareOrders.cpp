@@ -27,7 +27,11 @@ class Improver {
 public:
   Improver(const Simulator &simulator, const Wanted &wanted,
            const Options &options)
-      : simulator_(simulator), wanted_(wanted), options_(options) {}
+      : simulator_(simulator), wanted_(wanted), options_(options) {
+    for (const program::RankProgram &rankClass : simulator.set().classes)
+      for (const program::Piece &piece : rankClass.reduces)
+        hasChains_ |= piece.then.isValid();
+  }
 
   Result<Outcome> improve(Outcome best) {
     constexpr int kRounds = 2;
@@ -55,8 +59,18 @@ private:
   }
 
   Result<Outcome> cut(const Outcome &seen) const {
+    Result<Outcome> one = cut(seen, Legs::OneLink);
+    if (!one || !hasChains_)
+      return one;
+    Result<Outcome> two = cut(seen, Legs::TwoLinks);
+    return !two || two->timeline.stepTime < one->timeline.stepTime
+               ? std::move(two)
+               : std::move(one);
+  }
+
+  Result<Outcome> cut(const Outcome &seen, Legs legs) const {
     IssueOrder order = chosenIssue(simulator_.set(), simulator_.costs(),
-                                   seen.timeline, seen.order);
+                                   seen.timeline, seen.order, legs);
     if (order == seen.order)
       return seen;
     return outcomeOf(simulator_, std::move(order), options_);
@@ -102,6 +116,7 @@ private:
   const Simulator &simulator_;
   const Wanted &wanted_;
   const Options &options_;
+  bool hasChains_ = false; ///< reductions over two groups
 };
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "runtime/sim/CompiledProgram.h"
 
+#include "runtime/sim/PieceGroups.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -24,6 +26,7 @@ public:
       : source_(set.classes[id]) {
     out_.source = &source_;
     out_.self[0] = {static_cast<std::uint32_t>(id.index()), Member::kBoth};
+    out_.secondLegs = secondLegs(set, source_);
   }
 
   CompiledClass compile() {
@@ -138,6 +141,12 @@ private:
         if (buckets[b].hold.isValid())
           hookRunEnd(buckets[b].hold, b);
       }
+      // In program order nothing runs beside anything.
+      const bool second =
+          overlap_ == Overlap::Allowed &&
+          out_.secondLegs[buckets[b].pieces.front().index()] != 0;
+      compiled.stream = kReductionStreams[second];
+      out_.reduceOrder[second].push_back(b);
     }
   }
 

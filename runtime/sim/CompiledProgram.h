@@ -38,10 +38,16 @@ struct CompiledTask {
 struct CompiledBucket {
   OpCost cost;
   program::CommunicationKind kind = program::CommunicationKind::None;
+  program::Stream stream = program::Stream::Gradients; ///< reductions
   std::int32_t waiting = 0; ///< pieces, or the bucket before
   bool follows = false;     ///< another bucket
   std::vector<std::uint32_t> followers;
 };
+
+/// Streams of reductions: those of a second leg have their own, so that they
+/// run beside the first leg of the next bucket.
+inline constexpr program::Stream kReductionStreams[] = {
+    program::Stream::Gradients, program::Stream::Sums};
 
 struct CompiledClass {
   const program::RankProgram *source = nullptr;
@@ -50,7 +56,10 @@ struct CompiledClass {
   std::vector<TaskHooks> hooks;
   /// Tasks of each stream, in order.
   std::vector<std::uint32_t> order[program::kStreamCount];
+  std::vector<char> secondLegs; ///< by reduce piece
   std::vector<CompiledBucket> reduces, gathers;
+  /// Reductions of each of kReductionStreams, in order.
+  std::vector<std::uint32_t> reduceOrder[std::size(kReductionStreams)];
   Member self[1] = {};
 
   std::uint32_t pipelineRuns = 0;

@@ -20,7 +20,6 @@ Communication communication(CommunicationSource source, std::int32_t step,
   return out;
 }
 
-constexpr int kGradients = static_cast<int>(Stream::Gradients);
 constexpr int kParameters = static_cast<int>(Stream::Parameters);
 } // namespace
 
@@ -94,9 +93,10 @@ void EngineState::attemptStream(std::uint32_t rankClass, int stream) {
   Cursor cursor = classes_[rankClass].order[stream];
   if (head(rankClass, stream, cursor) && startTask(rankClass, stream, cursor))
     return;
-  if (stream == kGradients)
-    startReduce(rankClass, stream);
-  else if (stream == kParameters)
+  for (std::size_t leg = 0; leg < std::size(kReductionStreams); ++leg)
+    if (stream == static_cast<int>(kReductionStreams[leg]))
+      startReduce(rankClass, leg);
+  if (stream == kParameters)
     startGather(rankClass, stream);
 }
 
@@ -228,31 +228,37 @@ void EngineState::pieceReady(std::uint32_t rankClass, std::int32_t step,
   if (--state.reduceWaiting[bucket] > 0)
     return;
   state.reduceReady[bucket] = now_;
-  markDirty(rankClass * kStreamCount + static_cast<Slot>(kGradients));
+  markDirty(
+      rankClass * kStreamCount +
+      static_cast<Slot>(program_.classes[rankClass].reduces[bucket].stream));
 }
 
-void EngineState::startReduce(std::uint32_t rankClass, int stream) {
-  Cursor &cursor = classes_[rankClass].reduces;
+void EngineState::startReduce(std::uint32_t rankClass, std::size_t leg) {
+  Cursor &cursor = classes_[rankClass].reduces[leg];
   const CompiledClass &compiled = program_.classes[rankClass];
-  if (cursor.at == compiled.reduces.size())
+  const std::vector<std::uint32_t> &order = compiled.reduceOrder[leg];
+  if (cursor.at == order.size())
     cursor = {cursor.step + 1, 0};
-  if (compiled.reduces.empty() || cursor.step >= options_.steps ||
-      stateOf(cursor.step, rankClass).reduceWaiting[cursor.at] > 0)
+  if (order.empty() || cursor.step >= options_.steps)
     return;
-  const OpCost &cost = compiled.reduces[cursor.at].cost;
+  const std::uint32_t bucket = order[cursor.at];
+  StepState &state = stateOf(cursor.step, rankClass);
+  if (state.reduceWaiting[bucket] > 0)
+    return;
+  const OpCost &cost = compiled.reduces[bucket].cost;
+  const int stream = static_cast<int>(kReductionStreams[leg]);
   makeWay(compiled.self[0], stream, cost);
   Slot slot = rankClass * kStreamCount + static_cast<Slot>(stream);
   if (machine_.busy(slot))
     return;
-  StepState &state = stateOf(cursor.step, rankClass);
-  state.reduceBegin[cursor.at] = now_;
+  state.reduceBegin[bucket] = now_;
   Communication begun =
-      communication(CommunicationSource::Reduce, cursor.step, cursor.at);
-  begun.stream = Stream::Gradients;
-  begun.kind = compiled.reduces[cursor.at].kind;
-  state.reduceRecord[cursor.at] =
-      record(rankClass, begun, state.reduceReady[cursor.at]);
-  owners_[slot] = {Owner::Kind::Reduce, cursor.at, cursor.step};
+      communication(CommunicationSource::Reduce, cursor.step, bucket);
+  begun.stream = kReductionStreams[leg];
+  begun.kind = compiled.reduces[bucket].kind;
+  state.reduceRecord[bucket] =
+      record(rankClass, begun, state.reduceReady[bucket]);
+  owners_[slot] = {Owner::Kind::Reduce, bucket, cursor.step};
   machine_.startMessage(slot, cost, compiled.self, now_);
   ++cursor.at;
 }

@@ -49,7 +49,8 @@ struct Cursor {
 
 struct ClassState {
   Cursor order[program::kStreamCount];
-  Cursor reduces, gathers;
+  Cursor reduces[std::size(kReductionStreams)]; ///< in reduceOrder
+  Cursor gathers;
 
   bool running = false;
   bool materialised = false; ///< the run is in `run`, else one event
@@ -132,7 +133,7 @@ private:
   void joinGroup(std::uint32_t rankClass, std::int32_t step,
                  std::uint32_t task);
   void startGroup(std::int32_t step, std::uint32_t group);
-  void startReduce(std::uint32_t rankClass, int stream);
+  void startReduce(std::uint32_t rankClass, std::size_t leg);
   void startGather(std::uint32_t rankClass, int stream);
   void sendEnded(std::int32_t step, std::uint32_t transfer);
   void arrived(std::int32_t step, std::uint32_t transfer);

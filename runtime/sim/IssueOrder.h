@@ -62,13 +62,20 @@ IssueOrder programIssue(const program::ProgramSet &set);
 /// What the framework does: pieces merged in the order they become ready.
 IssueOrder frameworkIssue(const program::ProgramSet &set, BucketPolicy policy);
 
+/// What boundaries of buckets with two legs take the links of the legs for.
+enum class Legs : std::uint8_t {
+  OneLink,  ///< the same: nothing else passes till both have
+  TwoLinks, ///< two: the next bucket's first leg runs beside the second
+};
+
 /// Bucket boundaries by the exact dynamic program of runtime/sched on the times
 /// of `seen` (a timeline of the same program): reductions by when pieces become
 /// ready; gathers by when they are used, which is the same problem with time
 /// reversed. Each group's cost is taken as α + β·bytes. Orders of blocks stay
-/// those of `order`, which `seen` ran.
+/// those of `order`, which `seen` ran. `legs`: of reductions over two groups.
 IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
-                       const timeline::Timeline &seen, const IssueOrder &order);
+                       const timeline::Timeline &seen, const IssueOrder &order,
+                       Legs legs);
 
 /// The same buckets, each reduction held until its class has run up to the
 /// moment from which it and all behind it can still end when the last reduction

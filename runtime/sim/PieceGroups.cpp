@@ -113,30 +113,82 @@ std::vector<Bucket> cutAll(const Pieces &pieces,
   return assemble(pieces, groups, ends, before);
 }
 
-sched::LinkCost lineThrough(const Costs &costs, const RankProgram &rankClass,
-                            const Pieces &pieces, PieceId first, Bytes most) {
-  const auto along = [&](Bytes bytes) {
+namespace {
+
+/// What a bucket of so many bytes costs on the links of its chain from `from`
+/// to before `until`, which carry their share of its first piece's bytes.
+class ChainCost {
+public:
+  ChainCost(const Costs &costs, const RankProgram &rankClass,
+            const Pieces &pieces, PieceId first)
+      : costs_(costs), rankClass_(rankClass), pieces_(pieces),
+        head_(std::max<std::int64_t>(1, pieces[first].message.bytes.value)) {}
+
+  sched::LinkCost line(PieceId from, PieceId until, Bytes most) const {
+    const Bytes least(most.value / 16);
+    const Duration low = along(from, until, least),
+                   high = along(from, until, most);
+    sched::LinkCost out;
+    if (most > least && high > low)
+      out.psPerGibibyte = static_cast<std::int64_t>(
+          (Int128((high - low).value) << 30) / (most - least).value);
+    const Duration flow =
+        sched::LinkCost{Duration(0), out.psPerGibibyte}.of(least);
+    out.latency = std::max(Duration(0), low - flow);
+    return out;
+  }
+
+private:
+  Duration along(PieceId from, PieceId until, Bytes bytes) const {
     Duration sum(0);
-    const Int128 head =
-        std::max<std::int64_t>(1, pieces[first].message.bytes.value);
-    for (PieceId id = first; id.isValid(); id = pieces[id].then)
-      sum += costs
-                 .bucket(rankClass, pieces[id],
+    for (PieceId id = from; id != until; id = pieces_[id].then)
+      sum += costs_
+                 .bucket(rankClass_, pieces_[id],
                          Bytes(static_cast<std::int64_t>(
                              Int128(bytes.value) *
-                             pieces[id].message.bytes.value / head)))
+                             pieces_[id].message.bytes.value / head_)))
                  .duration;
     return sum;
+  }
+
+  const Costs &costs_;
+  const RankProgram &rankClass_;
+  const Pieces &pieces_;
+  Int128 head_;
+};
+
+} // namespace
+
+sched::LinkCost lineThrough(const Costs &costs, const RankProgram &rankClass,
+                            const Pieces &pieces, PieceId first, Bytes most) {
+  return ChainCost(costs, rankClass, pieces, first)
+      .line(first, PieceId(), most);
+}
+
+sched::TwoLinks linesThrough(const Costs &costs, const RankProgram &rankClass,
+                             const Pieces &pieces, PieceId first, Bytes most) {
+  const ChainCost cost(costs, rankClass, pieces, first);
+  const PieceId second = pieces[first].then;
+  return {cost.line(first, second, most), cost.line(second, PieceId(), most)};
+}
+
+std::vector<char> secondLegs(const program::ProgramSet &set,
+                             const RankProgram &rankClass) {
+  const Pieces &pieces = rankClass.reduces;
+  const auto afterScatter = [&](PieceId id) {
+    const std::vector<program::Instruction> &code =
+        set.blocks[rankClass.tasks[pieces[id].task].block].instructions;
+    return pieces[id].instruction < code.size() &&
+           code[pieces[id].instruction].stream == program::Stream::Gradients;
   };
-  const Bytes least(most.value / 16);
-  const Duration low = along(least), high = along(most);
-  sched::LinkCost out;
-  if (most > least && high > low)
-    out.psPerGibibyte = static_cast<std::int64_t>(
-        (Int128((high - low).value) << 30) / (most - least).value);
-  const Duration flow =
-      sched::LinkCost{Duration(0), out.psPerGibibyte}.of(least);
-  out.latency = std::max(Duration(0), low - flow);
+  std::vector<char> out(pieces.size());
+  for (const Piece &piece : pieces)
+    if (piece.then.isValid())
+      out[piece.then.index()] = 1;
+  for (const std::vector<PieceId> &group : groupsOf(pieces))
+    if (std::any_of(group.begin(), group.end(), afterScatter))
+      for (PieceId id : group)
+        out[id.index()] = 1;
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/sched/Algorithms.h"
+#include "runtime/sched/TwoLinks.h"
 #include "runtime/sim/IssueOrder.h"
 
 #include <functional>
@@ -17,6 +18,12 @@ bool mayMerge(const Pieces &pieces, program::PieceId a, program::PieceId b);
 /// Pieces that may share buckets, in the order of their ids; followers left
 /// out.
 std::vector<std::vector<program::PieceId>> groupsOf(const Pieces &pieces);
+
+/// By reduce piece: whether it is the second leg of a reduction. It follows a
+/// piece, or a scatter inside a pass has made it ready, or another that may
+/// share its bucket.
+std::vector<char> secondLegs(const program::ProgramSet &set,
+                             const program::RankProgram &rankClass);
 
 /// Of all, at most the largest number there is.
 Bytes bytesOf(const Pieces &pieces, const std::vector<program::PieceId> &ids);
@@ -36,10 +43,15 @@ std::vector<timeline::Bucket>
 cutAll(const Pieces &pieces, std::span<const Duration> order, const Cut &cut);
 
 /// The line through what buckets of `most` and a sixteenth of it cost, all
-/// links of the chain one after the other.
+/// links of the chain one after the other; and those through the first link and
+/// the second, of a chain of two.
 sched::LinkCost lineThrough(const Costs &costs,
                             const program::RankProgram &rankClass,
                             const Pieces &pieces, program::PieceId first,
                             Bytes most);
+sched::TwoLinks linesThrough(const Costs &costs,
+                             const program::RankProgram &rankClass,
+                             const Pieces &pieces, program::PieceId first,
+                             Bytes most);
 
 } // namespace planc::sim

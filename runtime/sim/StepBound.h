@@ -105,8 +105,9 @@ private:
   /// its pass before the first of its pass. By task; of what stands before it.
   std::vector<Duration> beforeCompletion(program::RankClassId c,
                                          const sched::Chains &chains) const;
-  /// The link takes pieces after they are ready: of any set of them, the sum
-  /// of their shares after the first is ready; each at least its own time.
+  /// A link takes pieces after they are ready: of any set of them, the sum of
+  /// their shares after the first is ready; each at least its own time on all
+  /// its links. Second legs have a link of their own.
   Duration reductionsEnd(program::RankClassId c,
                          const sched::Chains &chains) const;
 

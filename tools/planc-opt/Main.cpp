@@ -260,7 +260,8 @@ private:
     Result<timeline::Timeline> seen = simulate(framework, 2);
     if (!seen)
       return seen.failure();
-    return sim::chosenIssue(*set_, costs_, *seen, framework);
+    return sim::chosenIssue(*set_, costs_, *seen, framework,
+                            sim::Legs::OneLink);
   }
 
   /// Sums over all ranks stay exact.

@@ -70,9 +70,13 @@ private:
       const RankProgram &rank = set_.classes[c];
       for (TaskId id : rank.tasks.ids())
         addTask(nodes, c, id);
-      for (const timeline::Bucket &bucket : order_.classes[c].reduces)
-        nodes.reduces.push_back(node(bucketDuration(rank, rank.reduces, bucket),
-                                     resource(c, Stream::Gradients)));
+      for (const timeline::Bucket &bucket : order_.classes[c].reduces) {
+        const bool second = order_.overlap == sim::Overlap::Allowed &&
+                            bucket.after != timeline::Bucket::kNone;
+        nodes.reduces.push_back(
+            node(bucketDuration(rank, rank.reduces, bucket),
+                 resource(c, second ? Stream::Sums : Stream::Gradients)));
+      }
       for (const timeline::Bucket &bucket : order_.classes[c].gathers)
         if (step + 1 < kSteps)
           nodes.gathers.push_back(
