@@ -240,8 +240,8 @@ bool PlanBuilder::buildOffload(const Said<ast::Clause> &said) {
 
 // --- what is trained ---------------------------------------------------------
 
-/// Weights that the paths name, without those that a `not` behind them names; a
-/// path that names none is reported.
+/// Weights that the paths name, without those that a `not` behind them names; of
+/// all where the first is a `not`. A path that names none is reported.
 std::optional<std::vector<ops::WeightId>>
 PlanBuilder::weightsNamed(std::span<const ast::ListedName> paths) {
   const Table<ops::WeightId, ops::Weight> &weights = request_.model->weights;
@@ -249,6 +249,9 @@ PlanBuilder::weightsNamed(std::span<const ast::ListedName> paths) {
   for (const ops::Weight &weight : weights)
     names.push_back(weight.name);
   std::vector<ops::WeightId> out;
+  if (!paths.empty() && paths.front().isDropped)
+    for (ops::WeightId id : weights.ids())
+      out.push_back(id);
   bool isSound = true;
   for (const ast::ListedName &path : paths) {
     std::string_view text = elaboration_.text(path.name.span);
