@@ -52,6 +52,25 @@ std::string contextOf(const PlanText &text) {
   return fmt::format("in plan `{}` for `{}`", text.name, text.model->name);
 }
 
+/// Where a plan takes less than a whole group, and a number that its size is no
+/// multiple of (64 of a rack of 72), all that it takes is in one group: the
+/// level is as large as what is taken. A torus keeps its size, which says
+/// whether it is closed.
+void keepFirst(hardware::Cluster &cluster, std::int64_t count) {
+  for (std::size_t l = 0; l < cluster.levels.size(); ++l) {
+    const std::int64_t inner = l == 0 ? 1 : cluster.groupSize(l - 1);
+    const std::int64_t size = cluster.groupSize(l);
+    if (size < count)
+      continue;
+    if (l < cluster.torusLevels() || size % count == 0 || count % inner != 0)
+      return;
+    cluster.levels[l].of = count / inner;
+    for (std::size_t outer = l + 1; outer < cluster.levels.size(); ++outer)
+      cluster.levels[outer].of = 1;
+    return;
+  }
+}
+
 bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
   std::optional<hardware::Cluster> cluster;
   std::optional<ops::Model> model;
@@ -74,6 +93,7 @@ bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
   out.cluster = std::move(*cluster);
   out.accelerators = taken->count;
   out.leftOver = taken->leftOver;
+  keepFirst(out.cluster, out.accelerators);
   PlanRequest request{&text, &out.model, &out.cluster, out.accelerators};
   auto plan = PlanBuilder(elaboration, request).build();
   if (!plan)
