@@ -1,7 +1,7 @@
 #include "compiler/validate/RowPlan.h"
+#include "compiler/validate/RowMesh.h"
 
 #include "runtime/base/Checked.h"
-#include "runtime/base/Quantity.h"
 
 #include <fmt/format.h>
 
@@ -21,74 +21,6 @@ constexpr Framework kFrameworks[] = {
   {NAME, SINCE, {OVERLAP, DROP, SEQUENCE}},
 #include "compiler/validate/Frameworks.def"
 };
-
-/// A number of the row that is 1 where it is not given.
-std::int64_t ways(const MeasuredRow &row, Column column) {
-  return row.count(column).value_or(1);
-}
-
-/// How the axes of the row make its accelerators.
-struct Mesh {
-  std::int64_t pp = 1, replica = 1, dp = 1, ep = 1, cp = 1, tp = 1;
-  std::int64_t ranks() const { return dp * replica * ep; } ///< of the batch
-};
-
-std::variant<Mesh, NotExpressed> meshOf(const MeasuredRow &row) {
-  Mesh mesh;
-  mesh.pp = ways(row, Column::Pp);
-  mesh.cp = ways(row, Column::Cp);
-  mesh.tp = ways(row, Column::Tp);
-  const std::int64_t ep = ways(row, Column::Ep);
-  const std::int64_t all = *row.count(Column::Accelerators);
-  const Int128 model = Int128(mesh.pp) * mesh.cp * mesh.tp;
-  if (model > all || all % static_cast<std::int64_t>(model) != 0)
-    return NotExpressed{
-        fmt::format("tp {} × cp {} × pp {} do not divide {} accelerators",
-                    mesh.tp, mesh.cp, mesh.pp, all)};
-  mesh.dp = all / static_cast<std::int64_t>(model);
-  if (const auto dp = row.count(Column::Dp); dp && *dp != mesh.dp)
-    return NotExpressed{
-        fmt::format("dp {} × tp {} × cp {} × pp {} are not {} accelerators",
-                    *dp, mesh.tp, mesh.cp, mesh.pp, all)};
-  // Experts are not cut by tensor parallelism here (its size for them is 1), so
-  // that a group of experts spans that axis first.
-  mesh.ep = ep > mesh.tp && ep % mesh.tp == 0 ? ep / mesh.tp : ep;
-  if (ep > 1 && ep <= mesh.tp)
-    mesh.ep = 1;
-  if (mesh.dp % mesh.ep != 0)
-    return NotExpressed{
-        fmt::format("ep {} does not fold out of dp {}", ep, mesh.dp)};
-  mesh.dp /= mesh.ep;
-  return mesh;
-}
-
-/// How state is cut: `1`, `2`, `3`, `fsdp`, `hybrid 16`.
-struct Zero {
-  std::int64_t stage = 0, within = 0;
-};
-std::optional<Zero> zeroOf(const std::string &text) {
-  const std::string word = wordOf(text);
-  if (word.empty() || word == "0" || word == "none" || word == "no" ||
-      word == "ddp" || word == "false")
-    return Zero{};
-  if (word == "1" || word == "zero1" || word == "zero_1" || word == "true")
-    return Zero{1, 0};
-  if (word == "2" || word == "zero2" || word == "zero_2")
-    return Zero{2, 0};
-  if (word == "3" || word == "zero3" || word == "zero_3" || word == "fsdp" ||
-      word == "full_shard")
-    return Zero{3, 0};
-  constexpr std::string_view kHybrid = "hybrid_";
-  if (word.rfind(kHybrid, 0) != 0 || word.size() > kHybrid.size() + 9)
-    return std::nullopt;
-  Zero zero{3, 0};
-  for (char c : word.substr(kHybrid.size())) {
-    if (c < '0' || c > '9')
-      return std::nullopt;
-    zero.within = 10 * zero.within + (c - '0');
-  }
-  return zero.within > 0 ? std::optional(zero) : std::nullopt;
-}
 
 bool isTrue(const std::string &text) {
   const std::string word = wordOf(text);
@@ -298,8 +230,13 @@ private:
     if (word.empty() || word == "none" || word == "no" || word == "false" ||
         word == "0" || word == "off")
       return std::nullopt;
-    if (word == "selective" || word == "attention" ||
-        word == "selective_attention")
+    // Every second product and all that is no product (torchtitan,
+    // apply_ac: per-operator selective checkpointing), not attention's core.
+    if (word == "selective" && model_.family == "llama" &&
+        wordOf(row_.text(Column::Framework)) == "torchtitan")
+      add("recompute", "wk, wo, up, silu, rms_norm, rope");
+    else if (word == "selective" || word == "attention" ||
+             word == "selective_attention")
       add("recompute", "attention");
     else if (word == "full" || word == "all" || word == "true" || word == "1" ||
              word == "yes" || word == "full_block" || word == "uniform")

@@ -2,6 +2,7 @@
 #include "compiler/diag/Consumers.h"
 #include "compiler/driver/Session.h"
 #include "compiler/source/ImportResolver.h"
+#include "compiler/validate/Constants.h"
 #include "compiler/validate/Writers.h"
 #include "tools/planc/CommandLine.h"
 #include "tools/planc/Terminal.h"
@@ -146,7 +147,10 @@ bool writeManual(const std::string &folder, const validate::Validation &all) {
   return writeOutput(path, before + validate::toMarkdown(all) + after) &&
          writeOutput((root / "validation.csv").string(),
                      validate::toCsv(all)) &&
-         writeOutput((root / "validation.svg").string(), validate::toSvg(all));
+         writeOutput((root / "validation.svg").string(),
+                     validate::toSvg(all)) &&
+         writeOutput((root / "constants.md").string(),
+                     validate::constantsPage());
 }
 
 std::string write(Format format, const validate::Validation &all) {

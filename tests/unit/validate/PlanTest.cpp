@@ -40,7 +40,7 @@ constexpr const char *kHeader =
 TEST_CASE("a row of a transformer is a plan that reads like one") {
   const std::string text = planText(
       kHeader, "a,A100-SXM4-80GB,64,gpt,24,2048,16,8192,50257,2048,4,2,8,2,64,"
-                "1,full,fp16,unfused,megatron,2021,1.5");
+               "1,full,fp16,unfused,megatron,2021,1.5");
   CHECK(has(text, "import std.models.gpt\nimport std.clusters.a100\n"));
   CHECK(has(text, "plan measured for measured_model on dgx_a100[64] {\n"
                   "  batch      64 sequences of 2048 tokens, micro 2 "
@@ -94,19 +94,19 @@ TEST_CASE("clusters of other sizes and networks are the library's, changed") {
 
 TEST_CASE("what a row does not say, or cannot be, is said") {
   CHECK(planText(kHeader, "a,abacus,64,gpt,24,2048,16,,50257,2048,4,2,8,2,64,"
-                           "1,full,fp16,unfused,megatron,2021,1.5") ==
+                          "1,full,fp16,unfused,megatron,2021,1.5") ==
         "no: the library has no accelerator `abacus`");
   CHECK(has(planText(kHeader, "a,a100,60,gpt,24,2048,16,,50257,2048,8,1,8,2,"
-                               "64,1,full,fp16,unfused,megatron,2021,1.5"),
+                              "64,1,full,fp16,unfused,megatron,2021,1.5"),
             "no: tp 8 × cp 1 × pp 1 do not divide 60"));
   CHECK(has(planText(kHeader, "a,a100,64,gpt,24,2048,16,,50257,2048,8,2,8,2,"
-                               "64,1,full,fp16,unfused,megatron,2021,1.5"),
+                              "64,1,full,fp16,unfused,megatron,2021,1.5"),
             "no: dp 8 × tp 8"));
   CHECK(planText(kHeader, "a,a100,64,gpt,24,2048,,,50257,2048,4,2,8,2,64,1,"
-                           "full,fp16,unfused,megatron,2021,1.5") ==
+                          "full,fp16,unfused,megatron,2021,1.5") ==
         "no: `heads` of `gpt` is not in the row");
   CHECK(has(planText(kHeader, "a,a100,64,gpt,24,2048,16,,50257,2048,4,2,8,2,"
-                               "64,maybe,full,fp16,unfused,megatron,2021,1.5"),
+                              "64,maybe,full,fp16,unfused,megatron,2021,1.5"),
             "no: `maybe` says nothing of how state is cut"));
   CHECK(planText("id,seq,step_s", "a,8,1") ==
         "no: the number of accelerators is not in the row");
