@@ -17,8 +17,8 @@ struct Framework {
   FrameworkHabits habits;
 };
 constexpr Framework kFrameworks[] = {
-#define PLANC_FRAMEWORK(NAME, SINCE, OVERLAP, DROP, SEQUENCE, SOURCE)          \
-  {NAME, SINCE, {OVERLAP, DROP, SEQUENCE}},
+#define PLANC_FRAMEWORK(NAME, SINCE, OVERLAP, DROP, KERNELS, SEQUENCE, SOURCE) \
+  {NAME, SINCE, {OVERLAP, DROP, KERNELS, SEQUENCE}},
 #include "compiler/validate/Frameworks.def"
 };
 
@@ -322,12 +322,15 @@ private:
       note("FlashAttention 1 by flash2");
       kernel = "flash2";
     }
+    std::string list(habits_.kernels);
     if (kernel == "unfused" || kernel == "flash2" || kernel == "flash3" ||
         kernel == "cudnn")
-      add("kernels", "attention = " + kernel);
+      list = "attention = " + kernel + (list.empty() ? "" : ", ") + list;
     else if (!kernel.empty() && kernel != "te" && kernel != "fused")
       return fmt::format("`{}` is no kernel of attention",
                          row_.text(Column::Attention));
+    if (!list.empty())
+      add("kernels", list);
     return std::nullopt;
   }
 

@@ -47,6 +47,7 @@ std::variant<RowCluster, NotExpressed> clusterOf(const MeasuredRow &row);
 struct FrameworkHabits {
   std::string_view overlap; ///< empty: planc's own
   std::string_view drop;    ///< empty: the model's own
+  std::string_view kernels; ///< keys of that clause
   bool sequenceParallel = false;
 };
 FrameworkHabits habitsOf(const MeasuredRow &row);
