@@ -50,17 +50,25 @@ Bytes wholeBytes(double bytes) {
   return Bytes(static_cast<std::int64_t>(std::min(bytes, 9e18)));
 }
 
-/// What is added to the bytes of a sum in the switch.
-double switchHalf(const hardware::LevelConstants &c) {
-  return c.reductionHalf > 0 ? c.reductionHalf : c.messageHalf;
+/// A sum in the switch: how it ramps up, and the share of the link it reaches.
+Ramp switchRamp(const hardware::LevelConstants &c) {
+  Ramp ramp(c);
+  if (c.reductionHalf > 0)
+    ramp.half = c.reductionHalf;
+  if (c.reductionRamp > 0)
+    ramp.root = c.reductionRamp;
+  return ramp;
+}
+double switchEfficiency(const hardware::LevelConstants &c) {
+  return c.reductionEfficiency > 0 ? c.reductionEfficiency : c.efficiency;
 }
 
 double steps(std::int64_t n) { return std::ceil(std::log2(n)); }
 
 constexpr Algorithm kCandidates[] = {
-    Algorithm::Ring,   Algorithm::Tree,      Algorithm::Hierarchical,
-    Algorithm::Direct, Algorithm::InNetwork, Algorithm::PointToPoint,
-    Algorithm::Torus,
+    Algorithm::Ring,   Algorithm::Tree,          Algorithm::Hierarchical,
+    Algorithm::Direct, Algorithm::InNetwork,     Algorithm::PointToPoint,
+    Algorithm::Torus,  Algorithm::InNetworkTree,
 };
 
 } // namespace
@@ -104,11 +112,10 @@ CollectiveCosts::Traffic CollectiveCosts::ring(const Request &r) const {
     t.latency += phases(r.kind) * (r.at(l) - 1) * groups * latencySeconds(l);
     const double shared = volume / r.below(l);
     const double adapter = l == 0 ? volume : volume / r.below(1);
-    const double half = level.constants.messageHalf;
-    const double efficiency = level.constants.efficiency;
-    t.busy = std::max(
-        {t.busy, (shared + half) / rate(r, l, efficiency),
-         (adapter + half) / (rate(r, l, efficiency) * level.oversubscription)});
+    const Ramp ramp(level.constants);
+    const double full = rate(r, l, level.constants.efficiency);
+    t.busy = std::max({t.busy, ramp.laden(shared) / full,
+                       ramp.laden(adapter) / (full * level.oversubscription)});
     t.bytes[l] = shared;
   }
   t.sent = volume;
@@ -116,32 +123,39 @@ CollectiveCosts::Traffic CollectiveCosts::ring(const Request &r) const {
 }
 
 /// All-reduce: two binary trees over the groups, each with half of the data,
-/// chains inside the innermost. Gather and scatter: distances that double, one
-/// member in each innermost group (NCCL's PAT).
-CollectiveCosts::Traffic CollectiveCosts::tree(const Request &r) const {
-  Traffic t{Algorithm::Tree, std::vector<double>(cluster_.levels.size()), 0, 0,
-            0};
+/// and inside the innermost chains or sums in its switch. Of two groups each is
+/// the root of one tree and the leaf of the other, so that every byte leaves
+/// once; of more, some have two to send down to. Gather and scatter: distances
+/// that double, one member in each innermost group (NCCL's PAT).
+CollectiveCosts::Traffic CollectiveCosts::tree(Algorithm which,
+                                               const Request &r) const {
+  Traffic t{which, std::vector<double>(cluster_.levels.size()), 0, 0, 0};
+  const bool inSwitch = which == Algorithm::InNetworkTree;
   const bool reduces = r.kind == InstructionKind::AllReduce;
   if (!reduces && r.below(1) > 1)
     return {};
-  const double volume =
-      reduces ? 2 * r.bytes : r.bytes * (r.members - 1) / r.members;
+  const double across = r.members / r.below(1) == 2 ? 1 : 2;
   const double weight = reduces ? 1 : kLogarithmicGather;
   for (std::size_t l = 0; l <= r.outermost; ++l) {
     if (r.shape.perLevel[l] <= 1)
       continue;
-    const hardware::Level &level = cluster_.levels[l];
-    const double depth = l == 0 ? r.at(0) - 1 : steps(r.shape.perLevel[l]);
+    const hardware::LevelConstants &c = cluster_.levels[l].constants;
+    const bool sums = inSwitch && l == 0;
+    const double chain = l == 0 ? r.at(0) - 1 : steps(r.shape.perLevel[l]);
+    const double depth = sums ? 1 : chain;
     t.latency += (reduces ? 2 : 1) * depth * latencySeconds(l);
     // Past the innermost level every hop of a link's share of the tree leaves
     // through the adapter, whatever level it ends in.
-    const double bytes = volume / (l == 0 ? 1 : r.below(1));
-    t.busy =
-        std::max(t.busy, (bytes + level.constants.messageHalf) /
-                             (weight * rate(r, l, level.constants.efficiency)));
+    const double reduced =
+        l == 0 ? (sums ? (r.at(0) + 1) / r.at(0) : 2) : across / r.below(1);
+    const double bytes =
+        r.bytes * (reduces ? reduced : (r.members - 1) / r.members);
+    const Ramp ramp = sums ? switchRamp(c) : Ramp(c);
+    const double share = sums ? switchEfficiency(c) : c.efficiency;
+    t.busy = std::max(t.busy, ramp.laden(bytes) / (weight * rate(r, l, share)));
     t.bytes[l] = bytes;
+    t.sent = std::max(t.sent, bytes);
   }
-  t.sent = volume;
   return t;
 }
 
@@ -159,16 +173,15 @@ CollectiveCosts::Traffic CollectiveCosts::hierarchical(const Request &r) const {
     const hardware::LevelConstants &c = cluster_.levels[l].constants;
     const double part = r.bytes / r.below(l);
     const double volume = phases(r.kind) * part * (r.at(l) - 1) / r.at(l);
-    double busy = (volume + c.messageHalf) / rate(r, l, c.efficiency);
+    double busy = Ramp(c).laden(volume) / rate(r, l, c.efficiency);
     double hops = phases(r.kind) * (r.at(l) - 1);
     double sent = volume;
     // The switch may sum where a level is the outermost of the group.
     if (r.kind == InstructionKind::AllReduce && l == r.outermost &&
         cluster_.levels[l].inNetworkReduction) {
       const double summed = part * (r.at(l) + 1) / r.at(l);
-      const double share =
-          c.reductionEfficiency > 0 ? c.reductionEfficiency : c.efficiency;
-      const double inSwitch = (summed + switchHalf(c)) / rate(r, l, share);
+      const double inSwitch =
+          switchRamp(c).laden(summed) / rate(r, l, switchEfficiency(c));
       if (inSwitch < busy) {
         busy = inSwitch;
         hops = 2;
@@ -223,8 +236,7 @@ CollectiveCosts::Traffic CollectiveCosts::direct(const Request &r) const {
     const double inNode = l > 0 && handedOn ? latencySeconds(0) : 0;
     t.latency =
         std::max({t.latency, walk, isTorus ? 0 : latencySeconds(l) + inNode});
-    t.busy =
-        std::max(t.busy, (bytes + c.messageHalf) / rate(r, l, c.efficiency));
+    t.busy = std::max(t.busy, Ramp(c).laden(bytes) / rate(r, l, c.efficiency));
     t.bytes[l] = bytes;
     const bool isAdapter = l == std::max<std::size_t>(1, dimensions);
     t.sent += l == 0 || isTorus || isAdapter ? bytes : 0;
@@ -243,11 +255,9 @@ CollectiveCosts::Traffic CollectiveCosts::inNetwork(const Request &r) const {
   Traffic t{Algorithm::InNetwork, std::vector<double>(cluster_.levels.size()),
             0, 0, 0};
   const hardware::LevelConstants &c = level.constants;
-  const double share =
-      c.reductionEfficiency > 0 ? c.reductionEfficiency : c.efficiency;
   const double bytes = r.bytes * (r.members + 1) / r.members;
   t.latency = 2 * latencySeconds(l);
-  t.busy = (bytes + switchHalf(c)) / rate(r, l, share);
+  t.busy = switchRamp(c).laden(bytes) / rate(r, l, switchEfficiency(c));
   t.sent = bytes;
   crossing(t, l, bytes);
   return t;
@@ -256,11 +266,11 @@ CollectiveCosts::Traffic CollectiveCosts::inNetwork(const Request &r) const {
 /// Every member passes its message on to the next, all at once. One member of
 /// each group sends past a level's border, through its own adapter; the others
 /// send inside. A step of a collective ramps up as often as the collective has
-/// steps: its volume has that share of `message_half` added.
+/// steps: each has that share of `message_half` and `message_ramp`.
 CollectiveCosts::Traffic CollectiveCosts::permute(const Request &r) const {
   Traffic t{Algorithm::PointToPoint,
             std::vector<double>(cluster_.levels.size()), 0, 0, 0};
-  const double ramps =
+  const double parts =
       r.kind == InstructionKind::CollectiveStep ? r.members - 1 : 1;
   for (std::size_t l = 0; l <= r.outermost; ++l) {
     if (r.shape.perLevel[l] <= 1)
@@ -268,15 +278,15 @@ CollectiveCosts::Traffic CollectiveCosts::permute(const Request &r) const {
     const hardware::LevelConstants &c = cluster_.levels[l].constants;
     const double share =
         c.transferEfficiency > 0 ? c.transferEfficiency : c.efficiency;
-    const double half = c.messageHalf / ramps;
+    const Ramp ramp = Ramp(c).over(parts);
     // Along a dimension of a torus the neighbours' messages share the links.
     const double hops =
         l < cluster_.torusLevels() ? lineOf(cluster_, r.shape, l).apart : 1;
     t.latency = std::max(t.latency, hops * latencySeconds(l));
-    const double adapter =
-        (hops * r.bytes + half) / (cluster_.levels[l].link.toDouble() * share);
+    const double adapter = ramp.laden(hops * r.bytes) /
+                           (cluster_.levels[l].link.toDouble() * share);
     const double shared =
-        (hops * r.bytes / r.below(l) + half) / rate(r, l, share);
+        ramp.laden(hops * r.bytes / r.below(l)) / rate(r, l, share);
     t.busy = std::max({t.busy, adapter, shared});
     t.bytes[l] = hops * r.bytes / (l == 0 ? 1 : r.below(l));
   }
@@ -295,7 +305,7 @@ CollectiveCosts::Traffic CollectiveCosts::pointToPoint(const Request &r) const {
                           ? lineOf(cluster_, r.shape, r.outermost).apart
                           : 1;
   t.latency = hops * latencySeconds(r.outermost);
-  t.busy = (hops * r.bytes + c.messageHalf) / rate(r, r.outermost, share);
+  t.busy = Ramp(c).laden(hops * r.bytes) / rate(r, r.outermost, share);
   t.sent = r.bytes;
   crossing(t, r.outermost, hops * r.bytes);
   return t;
@@ -315,7 +325,7 @@ CollectiveCosts::Traffic CollectiveCosts::trafficOf(Algorithm algorithm,
   case Algorithm::Ring:
     return exchanges || turns ? Traffic{} : ring(r);
   case Algorithm::Tree:
-    return exchanges || turns ? Traffic{} : tree(r);
+    return exchanges || turns ? Traffic{} : tree(algorithm, r);
   case Algorithm::Hierarchical:
     return exchanges || r.below(r.outermost) <= 1 ||
                    r.outermost < cluster_.torusLevels()
@@ -325,6 +335,12 @@ CollectiveCosts::Traffic CollectiveCosts::trafficOf(Algorithm algorithm,
     return exchanges ? direct(r) : Traffic{};
   case Algorithm::InNetwork:
     return inNetwork(r);
+  case Algorithm::InNetworkTree:
+    // Over several groups whose switches sum.
+    return r.kind == InstructionKind::AllReduce && r.outermost > 0 &&
+                   r.below(1) > 1 && cluster_.levels[0].inNetworkReduction
+               ? tree(algorithm, r)
+               : Traffic{};
   case Algorithm::PointToPoint:
     return pointToPoint(r);
   case Algorithm::Torus:

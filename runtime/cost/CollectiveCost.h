@@ -28,7 +28,7 @@ private:
   struct Request;
 
   Traffic ring(const Request &request) const;
-  Traffic tree(const Request &request) const;
+  Traffic tree(Algorithm which, const Request &request) const;
   Traffic hierarchical(const Request &request) const;
   Traffic direct(const Request &request) const;
   double onceToEachNode(const Request &request) const;

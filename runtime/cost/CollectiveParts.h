@@ -4,6 +4,7 @@
 
 #include "runtime/cost/CollectiveCost.h"
 
+#include <cmath>
 #include <vector>
 
 namespace planc::cost {
@@ -38,6 +39,25 @@ struct CollectiveCosts::Request {
   }
   double below(std::size_t level) const {
     return static_cast<double>(shape.membersBelow(level));
+  }
+};
+
+/// What a link moves slowly at first (docs/cost.md, C5 to C9).
+struct Ramp {
+  double half = 0, root = 0; ///< message_half, message_ramp; bytes
+
+  explicit Ramp(const hardware::LevelConstants &c)
+      : half(c.messageHalf), root(c.messageRamp) {}
+  /// Of one of `steps` equal steps of a message.
+  Ramp over(double steps) const {
+    Ramp out = *this;
+    out.half /= steps;
+    out.root /= steps;
+    return out;
+  }
+  /// Bytes that take as long at the full rate as `bytes` do.
+  double laden(double bytes) const {
+    return bytes + half + std::sqrt(bytes * root);
   }
 };
 

@@ -23,6 +23,8 @@ std::string_view toString(Algorithm algorithm) {
     return "point-to-point";
   case Algorithm::Torus:
     return "torus";
+  case Algorithm::InNetworkTree:
+    return "in-network tree";
   }
   return "none";
 }

@@ -41,7 +41,8 @@ enum class Algorithm : std::uint8_t {
   Direct,       ///< every member to every other
   InNetwork,    ///< the switches sum or copy
   PointToPoint,
-  Torus, ///< rings in every dimension at once, each with a part
+  Torus,         ///< rings in every dimension at once, each with a part
+  InNetworkTree, ///< double binary tree over groups whose switches sum
 };
 std::string_view toString(Algorithm algorithm);
 

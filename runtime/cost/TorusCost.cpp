@@ -51,7 +51,7 @@ void CollectiveCosts::rotate(const Request &r, Traffic &t) const {
       const double moved =
           copies ? left[part] : left[part] * (line.members - 1) / line.members;
       const double bytes = twice * moved * line.apart / line.links;
-      busy = std::max(busy, (bytes + c.messageHalf) / rate(r, l, c.efficiency));
+      busy = std::max(busy, Ramp(c).laden(bytes) / rate(r, l, c.efficiency));
       latency = std::max(latency, twice * line.farthest() * latencySeconds(l));
       t.bytes[l] += bytes;
       t.sent += twice * moved;

@@ -21,6 +21,9 @@ constexpr auto kVerbs = std::to_array<Verb>({
      runEmit},
     {"mfu", "FILE",
      "the MFU of a measured run, by every convention: --step 5.18s", runMfu},
+    {"calibrate", "cluster|step",
+     "links from logs of nccl-tests; a training run's steps beside a plan's",
+     runCalibrate},
     {"trace", "FILE", "the timeline, for ui.perfetto.dev: -o t.json", runTrace},
     {"explain", "FILE",
      "what the step hangs on, what would hide the rest; or CODE, a "
@@ -35,9 +38,8 @@ constexpr auto kVerbs = std::to_array<Verb>({
 });
 
 /// Verbs that the language and its documents know and planc does not have yet.
-constexpr auto kPlanned =
-    std::to_array<std::string_view>({"calibrate", "compare", "diff", "export",
-                                     "fmt", "import", "lsp", "serve", "tune"});
+constexpr auto kPlanned = std::to_array<std::string_view>(
+    {"compare", "diff", "export", "fmt", "import", "lsp", "serve", "tune"});
 
 constexpr int kUnsupported = 5;
 constexpr int kInternalError = 70;

@@ -19,7 +19,15 @@ namespace cl = llvm::cl;
 
 namespace {
 
-/// Why nothing can be read from the file; empty when something can.
+bool isSameFile(const std::string &a, const std::string &b) {
+  struct stat first {
+  }, second{};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+} // namespace
+
 std::string whyUnreadable(const std::string &path) {
   // Without O_NONBLOCK, opening a named pipe would wait for its other end.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -37,15 +45,6 @@ std::string whyUnreadable(const std::string &path) {
   ::close(file);
   return why;
 }
-
-bool isSameFile(const std::string &a, const std::string &b) {
-  struct stat first {
-  }, second{};
-  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
-         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
-} // namespace
 
 PlanOptions::PlanOptions(cl::SubCommand &verb, const char *operand)
     : file(cl::Positional, cl::desc(operand), cl::sub(verb),

@@ -28,6 +28,9 @@ struct PlanOptions {
   std::optional<driver::Options> session() const;
 };
 
+/// Why nothing can be read from the file; empty when something can.
+std::string whyUnreadable(const std::string &path);
+
 /// `writeOutput` to a file that is none of those the session read.
 bool writeResult(const std::string &path, std::string_view text,
                  const driver::Session &session);

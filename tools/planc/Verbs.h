@@ -21,6 +21,7 @@ int runReport(Arguments arguments);
 int runCheck(Arguments arguments);
 int runEmit(Arguments arguments);
 int runMfu(Arguments arguments);
+int runCalibrate(Arguments arguments);
 int runTrace(Arguments arguments);
 int runExplain(Arguments arguments);
 int runValidate(Arguments arguments);

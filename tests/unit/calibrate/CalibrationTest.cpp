@@ -1,0 +1,187 @@
+#include "tests/unit/Catch.h"
+#include "tests/unit/calibrate/MadeLogs.h"
+#include "tests/unit/cost/TestCluster.h"
+
+#include <array>
+#include <cmath>
+
+using namespace planc;
+using namespace planc::calibrate;
+using program::InstructionKind;
+
+namespace {
+
+Placed placedOf(const hardware::Cluster &base, const std::string &text,
+                Shape said = {}) {
+  const ReadLog log = readNcclLog({"made.log", text});
+  REQUIRE(log.tables.size() == 1);
+  const Placement placement = place(log.tables[0], said, base);
+  REQUIRE(placement.placed);
+  return *placement.placed;
+}
+
+/// Two levels, switches that do not sum.
+hardware::Cluster truth() {
+  hardware::Cluster c = cost::testCluster();
+  c.name = "truth";
+  c.levels.resize(2);
+  c.accelerator.constants.collectiveStart = 8e-6;
+  c.levels[0].constants.efficiency = 0.77;
+  c.levels[0].constants.messageHalf = 3e6;
+  c.levels[0].constants.messageRamp = 8e6;
+  c.levels[1].constants.efficiency = 0.85;
+  c.levels[1].constants.messageHalf = 1e6;
+  c.levels[1].constants.messageRamp = 2e6;
+  return c;
+}
+
+hardware::Cluster plain() {
+  hardware::Cluster c = cost::testCluster();
+  c.name = "plain";
+  c.levels.resize(2);
+  c.accelerator.constants.collectiveStart = 8e-6;
+  return c;
+}
+
+const FittedConstant &constantOf(const Calibration &c, std::size_t level,
+                                 std::string_view name) {
+  for (const FittedConstant &constant : c.constants)
+    if (constant.level == level && constant.knob.name == name)
+      return constant;
+  FAIL("no constant " + std::string(name));
+  return c.constants.front();
+}
+
+} // namespace
+
+TEST_CASE("a log made from a cluster's costs gives its constants back") {
+  const hardware::Cluster base = plain();
+  const Calibration c =
+      fitCluster(base, std::array{placedOf(base, madeLog(truth(), {}))});
+  CHECK(c.tables[0].fitted.mean < 0.01);
+  CHECK(c.tables[0].before.mean > 0.2);
+  CHECK(constantOf(c, 0, "efficiency").value == Approx(0.77).epsilon(0.02));
+  CHECK(c.tables[0].left == FittedTable::Left::EverySecondSize);
+  CHECK(c.tables[0].heldOut.mean < 0.02);
+  // The level outside was not measured.
+  CHECK(c.cluster.levels[1].constants.efficiency == 1);
+}
+
+TEST_CASE("levels are told apart by ranks and hosts, the inner one first") {
+  const hardware::Cluster base = plain();
+  const Made gather{Test::AllGather, InstructionKind::AllGather, {4, 8}};
+  const Made reduce{Test::AllReduce, InstructionKind::AllReduce, {16, 8}};
+  const Calibration c =
+      fitCluster(base, std::array{placedOf(base, madeLog(truth(), reduce)),
+                                  placedOf(base, madeLog(truth(), {})),
+                                  placedOf(base, madeLog(truth(), gather))});
+  CHECK(c.tables[0].placed.level == 1);
+  CHECK(c.tables[1].placed.level == 0);
+  CHECK(constantOf(c, 0, "efficiency").value == Approx(0.77).epsilon(0.02));
+  CHECK(constantOf(c, 1, "efficiency").value == Approx(0.85).epsilon(0.03));
+  // Each log over nodes is predicted by a fit that did not see it.
+  CHECK(c.tables[0].left == FittedTable::Left::Table);
+  // A gather of 4 nodes says less of the latency than a tree over 16 takes.
+  CHECK(c.tables[0].heldOut.mean < 0.15);
+  CHECK(c.tables[2].heldOut.mean < 0.03);
+}
+
+TEST_CASE("sums in the switch, and transfers, have constants of their own") {
+  hardware::Cluster base = truth(), made = truth();
+  base.levels[0].inNetworkReduction = made.levels[0].inNetworkReduction = true;
+  made.levels[0].constants.reductionEfficiency = 0.6;
+  made.levels[0].constants.transferEfficiency = 0.5;
+  const Made send{Test::SendRecv, InstructionKind::CollectivePermute};
+  const Calibration c =
+      fitCluster(base, std::array{placedOf(base, madeLog(made, {})),
+                                  placedOf(base, madeLog(made, send))});
+  CHECK(constantOf(c, 0, "reduction_efficiency").value ==
+        Approx(0.6).epsilon(0.02));
+  CHECK(c.tables[0].fitted.mean < 0.01);
+  CHECK(c.cluster.levels[0].constants.efficiency == 0.77);
+  CHECK(constantOf(c, 0, "transfer_efficiency").value > 0.3);
+}
+
+TEST_CASE("one bad row does not move the fit") {
+  const hardware::Cluster base = plain();
+  Placed placed = placedOf(base, madeLog(truth(), {}));
+  placed.table.rows[14].seconds *= 40;
+  const Calibration c = fitCluster(base, std::array{placed});
+  CHECK(constantOf(c, 0, "efficiency").value == Approx(0.77).epsilon(0.03));
+}
+
+TEST_CASE("what a log does not tell is said") {
+  const hardware::Cluster base = plain();
+  Made large;
+  large.smallest = std::int64_t{1} << 31;
+  const Calibration c =
+      fitCluster(base, std::array{placedOf(base, madeLog(truth(), large))});
+  for (const FittedConstant &constant : c.constants)
+    CHECK(constant.knob.name != "latency");
+  CHECK(c.cluster.levels[0].latency == base.levels[0].latency);
+  CHECK_FALSE(c.tables[0].fitted.mean > 0.01);
+}
+
+TEST_CASE("faster than any ring is said, with what it may be") {
+  hardware::Cluster base = plain(), made = plain();
+  made.levels[0].link = ByteRate(200'000'000'000);
+  const Calibration c =
+      fitCluster(base, std::array{placedOf(base, madeLog(made, {}))});
+  REQUIRE_FALSE(c.notes.empty());
+  std::string notes;
+  for (const std::string &note : c.notes)
+    notes += note;
+  CHECK(notes.find("switches sum (SHARP), or the link is faster") !=
+        std::string::npos);
+}
+
+TEST_CASE("equal logs give equal text") {
+  const hardware::Cluster base = plain();
+  const auto placed = std::array{placedOf(base, madeLog(truth(), {}))};
+  const Calibration a = fitCluster(base, placed), b = fitCluster(base, placed);
+  CHECK(toText(a) == toText(b));
+  CHECK(toJson(a) == toJson(b));
+  CHECK(toPlan(a, {"x", "std.m"}) == toPlan(b, {"x", "std.m"}));
+}
+
+TEST_CASE("ranks that no level holds, and shapes that disagree") {
+  hardware::Cluster one = plain();
+  one.levels.resize(1);
+  const auto table = [&](Shape shape) {
+    const Made made{Test::AllReduce, InstructionKind::AllReduce, shape};
+    return readNcclLog({"m", madeLog(truth(), made)}).tables.at(0);
+  };
+  const auto kindOf = [](const Placement &placement) {
+    REQUIRE(placement.error);
+    return placement.error->kind;
+  };
+  CHECK(kindOf(place(table({2, 8}), {}, one)) == LogProblemKind::NoLevel);
+  CHECK(kindOf(place(table({2, 8}), {3, 8}, plain())) ==
+        LogProblemKind::RanksDisagree);
+  LogTable unknown = table({2, 8});
+  unknown.ranks = 0;
+  CHECK(kindOf(place(unknown, {}, plain())) == LogProblemKind::UnknownRanks);
+  unknown.test = Test::Broadcast;
+  CHECK(kindOf(place(unknown, {2, 8}, plain())) == LogProblemKind::NotFitted);
+  // A rack of 72 on one switch takes 128 ranks as two halves.
+  hardware::Cluster racks = plain();
+  racks.levels[0].of = 72;
+  racks.host.accelerators = 4;
+  const Placement placed = place(table({32, 4}), {}, racks);
+  REQUIRE(placed.placed);
+  CHECK(placed.placed->shape.groups == 2);
+  CHECK(placed.placed->shape.ranks == 64);
+}
+
+TEST_CASE("grids print without loss and end where they say") {
+  for (KnobSet set : {KnobSet::Ring, KnobSet::Switch, KnobSet::Transfer})
+    for (const Knob &knob : knobsOf(set)) {
+      double before = -1;
+      for (int i = 0; i <= knob.last(); ++i) {
+        CHECK(knob.valueAt(i) > before);
+        CHECK(knob.indexOf(knob.valueAt(i)) == i);
+        before = knob.valueAt(i);
+      }
+      CHECK(before <= (knob.grid == Grid::Share ? 1.0 : 1e12));
+    }
+}
