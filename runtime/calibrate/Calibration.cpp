@@ -325,8 +325,9 @@ void noteFasterThanRings(const Placed &placed, Calibration &out) {
   const double limit = ringLimit(out.cluster, placed);
   if (bus <= limit)
     return;
-  const bool isTree =
-      placed.kind == InstructionKind::AllReduce && placed.shape.groups == 2;
+  const bool isTree = placed.kind == InstructionKind::AllReduce &&
+                      placed.shape.groups == 2 &&
+                      out.cluster.levels[0].inNetworkReduction;
   const std::string why =
       placed.kind != InstructionKind::AllReduce
           ? "the link is faster than the cluster says"

@@ -18,9 +18,6 @@
 
 namespace planc::calibrate {
 
-/// Sizes that errors are said of.
-inline constexpr std::int64_t kLargeMessage = 1 << 20;
-
 struct FittedRow {
   std::int64_t bytes = 0;
   double measured = 0, fitted = 0, before = 0; ///< seconds

@@ -55,4 +55,18 @@ std::optional<double> numberAt(std::string_view text, std::size_t at) {
   return value;
 }
 
+std::string withoutColours(std::string_view line) {
+  std::string out;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '\x1b' && at + 1 < line.size() && line[at + 1] == '[') {
+      at += 2;
+      while (at < line.size() && (line[at] < '@' || line[at] > '~'))
+        ++at;
+    } else {
+      out += line[at];
+    }
+  }
+  return out;
+}
+
 } // namespace planc::calibrate

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,9 @@ std::optional<double> numberOf(std::string_view word);
 std::optional<std::int64_t> integerOf(std::string_view word);
 /// The number that begins at `at`, blanks before it skipped.
 std::optional<double> numberAt(std::string_view text, std::size_t at);
+
+/// Colours of a terminal (`ESC [ … letter`) taken out.
+std::string withoutColours(std::string_view line);
 
 /// Calls `line(number from 1, text)` for every line; a carriage return at its
 /// end is no part of it.

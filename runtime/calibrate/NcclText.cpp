@@ -45,21 +45,6 @@ Test testIn(std::string_view line) {
   return found;
 }
 
-/// Colours of a terminal taken out.
-std::string plain(std::string_view line) {
-  std::string out;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    if (line[at] == '\x1b' && at + 1 < line.size() && line[at + 1] == '[') {
-      at += 2;
-      while (at < line.size() && (line[at] < '@' || line[at] > '~'))
-        ++at;
-    } else {
-      out += line[at];
-    }
-  }
-  return out;
-}
-
 /// What the header of a table says about its rows.
 struct Columns {
   bool isKnown = false, hasRoot = false, hasErrors = false;
@@ -238,7 +223,7 @@ void readText(const LogText &log, NcclTables &tables) {
     if (line.find('\x1b') == std::string_view::npos)
       reader.line(number, line);
     else
-      reader.line(number, plain(line));
+      reader.line(number, withoutColours(line));
   });
 }
 

@@ -96,6 +96,11 @@ Placement place(const LogTable &table, const Shape &said,
                 fmt::format("{} is read, and nothing is fitted to it",
                             nameOf(table.test)));
   placed.kind = *kind;
+  if (table.rows.back().bytes < kLargeMessage)
+    return fail(LogProblemKind::TooFewSizes,
+                fmt::format("the largest size is {} B, and links are fitted "
+                            "from {} B up",
+                            table.rows.back().bytes, kLargeMessage));
   if (said.groups <= 0 && table.ranks <= 0)
     return fail(LogProblemKind::UnknownRanks,
                 "neither lines of ranks nor bandwidths say how many ranks "

@@ -7,6 +7,9 @@
 
 namespace planc::calibrate {
 
+/// Sizes that bandwidths are fitted to and errors said of.
+inline constexpr std::int64_t kLargeMessage = 1 << 20;
+
 /// Groups of the innermost level and ranks of each, as the user says them
 /// (`LOG@12x8`); 0: as the log says.
 struct Shape {

@@ -70,22 +70,7 @@ std::optional<double> valueOf(const Form &form, std::string_view line) {
   return isSound ? value : std::nullopt;
 }
 
-/// Colours of a terminal taken out.
-std::string plain(std::string_view line) {
-  std::string out;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    if (line[at] != '\x1b') {
-      out += line[at];
-      continue;
-    }
-    while (at < line.size() && !((line[at] >= 'a' && line[at] <= 'z') ||
-                                 (line[at] >= 'A' && line[at] <= 'Z')))
-      ++at;
-  }
-  return out;
-}
-
-/// The value that `share` of the others are below.
+/// The value that so many quarters of the others are below.
 double quantile(const std::vector<double> &sorted, std::size_t quarters) {
   return sorted[(sorted.size() - 1) * quarters / 4];
 }
@@ -116,7 +101,7 @@ StepLog readStepLog(const LogText &log) {
         fmt::format("{} bytes, at most {}", log.text.size(), kLargestLog));
   std::array<std::vector<double>, kForms.size()> found;
   forEachLine(log.text, [&](std::int64_t, std::string_view raw) {
-    const std::string line = plain(raw);
+    const std::string line = withoutColours(raw);
     for (std::size_t f = 0; f < kForms.size(); ++f)
       if (const auto value = valueOf(kForms[f], line))
         found[f].push_back(*value);

@@ -125,8 +125,9 @@ CollectiveCosts::Traffic CollectiveCosts::ring(const Request &r) const {
 /// All-reduce: two binary trees over the groups, each with half of the data,
 /// and inside the innermost chains or sums in its switch. Of two groups each is
 /// the root of one tree and the leaf of the other, so that every byte leaves
-/// once; of more, some have two to send down to. Gather and scatter: distances
-/// that double, one member in each innermost group (NCCL's PAT).
+/// once: measured where switches sum, claimed there only; of more, some have
+/// two to send down to. Gather and scatter: distances that double, one member
+/// in each innermost group (NCCL's PAT).
 CollectiveCosts::Traffic CollectiveCosts::tree(Algorithm which,
                                                const Request &r) const {
   Traffic t{which, std::vector<double>(cluster_.levels.size()), 0, 0, 0};
@@ -134,7 +135,7 @@ CollectiveCosts::Traffic CollectiveCosts::tree(Algorithm which,
   const bool reduces = r.kind == InstructionKind::AllReduce;
   if (!reduces && r.below(1) > 1)
     return {};
-  const double across = r.members / r.below(1) == 2 ? 1 : 2;
+  const double across = inSwitch && r.members / r.below(1) == 2 ? 1 : 2;
   const double weight = reduces ? 1 : kLogarithmicGather;
   for (std::size_t l = 0; l <= r.outermost; ++l) {
     if (r.shape.perLevel[l] <= 1)

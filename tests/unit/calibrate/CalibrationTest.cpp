@@ -158,6 +158,9 @@ TEST_CASE("ranks that no level holds, and shapes that disagree") {
   CHECK(kindOf(place(table({2, 8}), {}, one)) == LogProblemKind::NoLevel);
   CHECK(kindOf(place(table({2, 8}), {3, 8}, plain())) ==
         LogProblemKind::RanksDisagree);
+  LogTable small = table({2, 8});
+  small.rows.resize(3);
+  CHECK(kindOf(place(small, {}, plain())) == LogProblemKind::TooFewSizes);
   LogTable unknown = table({2, 8});
   unknown.ranks = 0;
   CHECK(kindOf(place(unknown, {}, plain())) == LogProblemKind::UnknownRanks);

@@ -2,6 +2,8 @@
 #include "tests/unit/Catch.h"
 #include "tests/unit/cost/TestCluster.h"
 
+#include <cmath>
+
 using namespace planc;
 using namespace planc::cost;
 using program::InstructionKind;
@@ -95,6 +97,47 @@ TEST_CASE("a tree is quicker than a ring for little over many") {
   const auto much = message(20 * kGiga, {16}, {8});
   CHECK(costs.cost(InstructionKind::AllReduce, much).algorithm ==
         Algorithm::Ring);
+}
+
+TEST_CASE("sums in the nodes' switches take the place of a tree's chains") {
+  hardware::Cluster c = testCluster();
+  const auto m = message(kGiga, {32}, {1});
+  const auto with = [&](InstructionKind kind) {
+    return CollectiveCosts(c).costWith(Algorithm::InNetworkTree, kind, m);
+  };
+  CHECK(with(InstructionKind::AllReduce).algorithm == Algorithm::None);
+  c.levels[0].inNetworkReduction = true;
+  CHECK(with(InstructionKind::AllGather).algorithm == Algorithm::None);
+  // 2/8 GB over adapters of 10 GB/s are slower than 9/8 inside at 100.
+  const auto cost = with(InstructionKind::AllReduce);
+  CHECK(seconds(cost) == Approx(2.0 / 8 / 10 + 2 * (1e-6 + 2 * 10e-6)));
+  CHECK(cost.levels[0].bytes.value == kGiga / 8 * 9);
+  CHECK(cost.levels[1].bytes.value == kGiga / 8 * 2);
+  // Of two nodes each byte leaves once.
+  const auto two = CollectiveCosts(c).costWith(Algorithm::InNetworkTree,
+                                               InstructionKind::AllReduce,
+                                               message(kGiga, {16}, {1}));
+  CHECK(seconds(two) == Approx(1.0 / 8 / 10 + 2 * (1e-6 + 10e-6)));
+  c.levels[0].constants.reductionEfficiency = 0.25;
+  CHECK(seconds(with(InstructionKind::AllReduce)) ==
+        Approx(9.0 / 8 / 25 + 2 * (1e-6 + 2 * 10e-6)));
+}
+
+TEST_CASE("a ramp costs the root of the volume, in the switch its own") {
+  hardware::Cluster c = testCluster();
+  c.levels[0].constants.messageRamp = 7e8;
+  const auto m = message(kGiga, {8}, {1});
+  const auto ring = CollectiveCosts(c).costWith(Algorithm::Ring,
+                                                InstructionKind::AllGather, m);
+  // 7/8 GB and √(7/8 · 0.7) GB more.
+  CHECK(seconds(ring) ==
+        Approx((0.875 + std::sqrt(0.875 * 0.7)) / 100 + 7 * 1e-6));
+  c.levels[0].inNetworkReduction = true;
+  c.levels[0].constants.reductionRamp = 2e8;
+  const auto summed = CollectiveCosts(c).costWith(
+      Algorithm::InNetwork, InstructionKind::AllReduce, m);
+  CHECK(seconds(summed) ==
+        Approx((1.125 + std::sqrt(1.125 * 0.2)) / 100 + 2e-6));
 }
 
 TEST_CASE("a logarithmic gather needs one member in each node") {
