@@ -113,7 +113,7 @@ std::optional<hardware::Cluster> load(const KnownCluster &known) {
                  std::string(known.module) + "\nplan p for gpt2_small on " +
                  std::string(known.name) +
                  "[1] {\n  batch 1 sequences of 128 tokens\n  mesh dp = rest\n"
-                 "  shard batch over dp\n}\n";
+                 "  shard batch over dp\n  precision compute = fp16\n}\n";
   driver::Session session(options);
   session.check();
   if (const auto &module = session.compilation().module)
