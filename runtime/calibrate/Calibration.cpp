@@ -372,6 +372,11 @@ Calibration fitCluster(const hardware::Cluster &base,
     table.fitted = misfitOf(out.cluster, shares[i]);
     table.before = misfitOf(wide, shares[i]);
     holdOut(wide, shares, i, table);
+    if (table.fitted.mean > table.before.mean)
+      out.notes.push_back(fmt::format(
+          "{}: fits worse than before, since other logs of the same links say "
+          "something else; fit it without them",
+          tables[i].table.log));
     out.tables.push_back(std::move(table));
     if (!tables[i].note.empty())
       out.notes.push_back(tables[i].table.log + ": " + tables[i].note);

@@ -135,6 +135,20 @@ TEST_CASE("faster than any ring is said, with what it may be") {
         std::string::npos);
 }
 
+TEST_CASE("logs that contradict each other are named") {
+  const hardware::Cluster base = plain();
+  const Placed good = placedOf(base, madeLog(base, {}));
+  Placed slow = good, slower = good;
+  for (Placed *placed : {&slow, &slower})
+    for (LogRow &row : placed->table.rows)
+      row.seconds *= 2;
+  const Calibration c = fitCluster(base, std::array{good, slow, slower});
+  std::string notes;
+  for (const std::string &note : c.notes)
+    notes += note;
+  CHECK(notes.find("fits worse than before") != std::string::npos);
+}
+
 TEST_CASE("equal logs give equal text") {
   const hardware::Cluster base = plain();
   const auto placed = std::array{placedOf(base, madeLog(truth(), {}))};
