@@ -47,6 +47,15 @@ BucketPolicy policyOf(const sema::Plan &plan) {
   return policy;
 }
 
+sim::Overlap overlapOf(const sema::Plan &plan) {
+  const bool reductions = plan.overlap.gradients,
+             gathers = plan.overlap.parameters;
+  return reductions && gathers ? sim::Overlap::Allowed
+         : reductions          ? sim::Overlap::Reductions
+         : gathers             ? sim::Overlap::Gathers
+                               : sim::Overlap::None;
+}
+
 } // namespace
 
 sim::Options simulationOptions(const Options &options) {
@@ -62,8 +71,7 @@ Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
   const sema::Plan &plan = compilation.module->plan;
   sim::Wanted wanted;
   wanted.framework = frameworkPolicy(plan);
-  if (!plan.overlap.gradients)
-    wanted.overlap = sim::Overlap::None;
+  wanted.overlap = overlapOf(plan);
   wanted.holds = plan.bucket.kind == sema::BucketKind::Auto;
   if (!wanted.holds && plan.bucket.kind != sema::BucketKind::Eager)
     wanted.buckets = policyOf(plan);
@@ -95,8 +103,9 @@ Result<Duration> frameworkStep(const ProgramSet &programs,
                                const sema::Plan &plan, const Options &options) {
   Result<timeline::Timeline> timeline = sim::simulate(
       programs, sim::modelCosts(programs, cost),
-      plan.overlap.gradients ? sim::frameworkIssue(programs, policyOf(plan))
-                             : sim::programIssue(programs),
+      plan.overlap.gradients
+          ? sim::frameworkIssue(programs, policyOf(plan), overlapOf(plan))
+          : sim::programIssue(programs),
       simulationOptions(options));
   if (!timeline)
     return timeline.failure();

@@ -130,6 +130,10 @@ program::Block BlockBuilder::join(const std::vector<ChunkPass::Part> &parts,
     for (program::Instruction instruction : pass.instructions) {
       for (std::uint32_t &dep : instruction.deps)
         dep += part.first;
+      // A plan that overlaps no gradients scatters them between its kernels.
+      if (!request_.plan->overlap.gradients &&
+          instruction.stream == program::Stream::Gradients)
+        instruction.stream = program::Stream::Compute;
       block.instructions.push_back(std::move(instruction));
     }
     if (kind == PassKind::Backward && !block.instructions.empty())

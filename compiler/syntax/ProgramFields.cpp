@@ -27,14 +27,11 @@ std::string_view toString(program::ProgramSet::StepEnd end) {
 }
 
 std::optional<sim::Overlap> overlapFromName(std::string_view name) {
-  if (name == "none")
-    return sim::Overlap::None;
-  if (name == "allowed")
-    return sim::Overlap::Allowed;
+  for (auto overlap : {sim::Overlap::None, sim::Overlap::Reductions,
+                       sim::Overlap::Gathers, sim::Overlap::Allowed})
+    if (sim::toString(overlap) == name)
+      return overlap;
   return std::nullopt;
-}
-std::string_view toString(sim::Overlap overlap) {
-  return overlap == sim::Overlap::None ? "none" : "allowed";
 }
 
 /// Enumerators up to and with this one.

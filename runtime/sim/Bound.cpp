@@ -86,11 +86,14 @@ LowerBounds StepBound::find() {
   for (const RankProgram &rankClass : set_.classes)
     bounds.anyOrder = std::max(bounds.anyOrder, loadOf(rankClass));
   bounds.inOrder = bounds.anyOrder;
-  if (!allMeet(set_))
+  // Where ranks do not meet, each by itself goes from update to update.
+  const bool meet = allMeet(set_);
+  if (!meet && !allUpdate(set_))
     return bounds;
   for (RankClassId c : set_.classes.ids())
-    addClass(c);
-  linkTransfers();
+    addClass(c, meet ? Awaited::ByAnything : Awaited::ByRuns);
+  if (meet)
+    linkTransfers();
   for (RankClassId c : set_.classes.ids())
     linkGathers(c);
   linkRests();
@@ -123,7 +126,7 @@ sched::TaskId StepBound::add(Duration duration, std::size_t resource) {
   return problem_.tasks.add(task);
 }
 
-void StepBound::addClass(RankClassId c) {
+void StepBound::addClass(RankClassId c, Awaited awaits) {
   const RankProgram &rankClass = set_.classes[c];
   Duration update(0);
   for (const Task &task : rankClass.tasks)
@@ -134,8 +137,9 @@ void StepBound::addClass(RankClassId c) {
   std::vector<sched::TaskId> &nodes = nodes_.emplace_back();
   std::vector<char> awaited(rankClass.tasks.size());
   for (const Task &task : rankClass.tasks)
-    for (TaskId dep : task.deps)
-      awaited[dep.index()] = 1;
+    if (awaits == Awaited::ByAnything || task.kind == TaskKind::Run)
+      for (TaskId dep : task.deps)
+        awaited[dep.index()] = 1;
   for (TaskId id : rankClass.tasks.ids()) {
     const Task &task = rankClass.tasks[id];
     bool run = task.kind == TaskKind::Run;
@@ -146,9 +150,11 @@ void StepBound::addClass(RankClassId c) {
     }
     const bool isHere = task.stream == program::Stream::Compute;
     // What nothing waits for may still be under way at the meeting.
-    const bool counts = task.kind == TaskKind::Collective &&
-                        (isHere || awaited[id.index()] ||
-                         task.message.kind == program::CommunicationKind::Norm);
+    const bool counts =
+        task.kind == TaskKind::Collective &&
+        (isHere || awaited[id.index()] ||
+         (awaits == Awaited::ByAnything &&
+          task.message.kind == program::CommunicationKind::Norm));
     const Duration own =
         counts ? costs_.tasks[c.index()][id.index()].duration : Duration(0);
     sched::TaskId node =
@@ -211,6 +217,9 @@ void StepBound::linkGathers(RankClassId c) {
             blockOf(rankClass.tasks[use.task]).leftFrom(use.instruction));
         break;
       }
+    // A bucket that has it takes no less than it does by itself.
+    const sched::TaskId alone = lengthAfter(
+        c, costs_.bucket(rankClass, piece, piece.message.bytes).duration);
     const sched::TaskId gather = add(loads.shareOf(piece), link);
     problem_.tasks[gather].deps.push_back({updates_[c.index()], Duration(0)});
     for (const Piece::Use &use : piece.uses) {
@@ -221,6 +230,7 @@ void StepBound::linkGathers(RankClassId c) {
       const sched::TaskId rest =
           add(block.leftFrom(use.instruction), problem_.resources++);
       problem_.tasks[rest].deps.push_back({gather, Duration(0)});
+      problem_.tasks[rest].deps.push_back({alone, Duration(0)});
       rests_[run].push_back(rest);
     }
   }

@@ -15,8 +15,8 @@ struct LowerBounds {
 /// collective over all classes): from one meeting to the next, the longest
 /// chain; for every rank's compute stream the load between the earliest begin
 /// and the shortest chain behind it; for its reductions the load after the
-/// earliest of them can be ready. Elsewhere only the load of a rank counts,
-/// since steps may overlap over ranks.
+/// earliest of them can be ready. Elsewhere the same for every rank by itself,
+/// from one update of its own to the next, since steps may overlap over ranks.
 ///
 /// A run holds its compute stream until its last instruction has ended, as in
 /// the simulation. Both hold for any order of the instructions in a run, any

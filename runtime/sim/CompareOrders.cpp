@@ -3,6 +3,8 @@
 #include "runtime/sim/Bound.h"
 #include "runtime/sim/Reorder.h"
 
+#include <algorithm>
+
 namespace planc::sim {
 
 namespace {
@@ -33,8 +35,12 @@ public:
         hasChains_ |= piece.then.isValid();
   }
 
-  Result<Outcome> improve(Outcome best) {
+  Result<Outcome> improve(Outcome start) {
     constexpr int kRounds = 2;
+    Result<Outcome> named = bestNamed(std::move(start));
+    if (!named)
+      return named;
+    Outcome best = std::move(*named);
     bool better = true;
     for (int round = 0; better && round < kRounds; ++round) {
       better = false;
@@ -55,7 +61,41 @@ public:
 
 private:
   bool cuts() const {
-    return !wanted_.buckets && wanted_.overlap == Overlap::Allowed;
+    return !wanted_.buckets && wanted_.overlap != Overlap::None;
+  }
+
+  /// Buckets that a plan can name, where one class makes them cheap to try: the
+  /// program of boundaries sees when gradients are ready, not what a message
+  /// takes from the kernels beside it.
+  Result<Outcome> bestNamed(Outcome best) const {
+    using Kind = BucketPolicy::Kind;
+    constexpr std::int64_t kMebibyte = 1 << 20;
+    if (!cuts() || simulator_.set().classes.size() != 1)
+      return best;
+    std::vector<BucketPolicy> policies;
+    for (Kind kind : {Kind::Ddp, Kind::Megatron, Kind::Layer, Kind::One}) {
+      policies.push_back(wanted_.framework);
+      policies.back().kind = kind;
+    }
+    for (std::int64_t size : {64, 128, 256, 512, 1024}) {
+      policies.push_back(wanted_.framework);
+      policies.back().kind = Kind::Size;
+      policies.back().size = Bytes(size * kMebibyte);
+    }
+    std::vector<IssueOrder> tried = {best.order};
+    for (const BucketPolicy &policy : policies) {
+      IssueOrder order =
+          frameworkIssue(simulator_.set(), policy, wanted_.overlap);
+      if (std::find(tried.begin(), tried.end(), order) != tried.end())
+        continue;
+      tried.push_back(order);
+      Result<Outcome> next = outcomeOf(simulator_, std::move(order), options_);
+      if (!next)
+        return next;
+      if (next->timeline.stepTime < best.timeline.stepTime)
+        best = std::move(*next);
+    }
+    return best;
   }
 
   Result<Outcome> cut(const Outcome &seen) const {
@@ -71,6 +111,7 @@ private:
   Result<Outcome> cut(const Outcome &seen, Legs legs) const {
     IssueOrder order = chosenIssue(simulator_.set(), simulator_.costs(),
                                    seen.timeline, seen.order, legs);
+    order.overlap = wanted_.overlap;
     if (order == seen.order)
       return seen;
     return outcomeOf(simulator_, std::move(order), options_);
@@ -95,7 +136,8 @@ private:
   Result<Outcome> hold(Outcome seen) const {
     // Of what a link gives, reductions get two thirds, or all.
     constexpr std::int64_t kEighths[] = {12, 8};
-    if (!wanted_.holds || !cuts() || simulator_.set().classes.size() < 2)
+    if (!wanted_.holds || !cuts() || !overlapsReductions(wanted_.overlap) ||
+        simulator_.set().classes.size() < 2)
       return seen;
     std::optional<Outcome> better;
     for (std::int64_t eighths : kEighths) {
@@ -119,6 +161,23 @@ private:
   bool hasChains_ = false; ///< reductions over two groups
 };
 
+/// What the plan asks for, or where it leaves the buckets open, the sooner of
+/// what has been run and does not overlap more than it allows.
+Result<Outcome> startOf(const Simulator &simulator, const Wanted &wanted,
+                        const Comparison &seen, const Options &options) {
+  if (wanted.overlap == Overlap::None)
+    return seen.program;
+  if (wanted.buckets || wanted.overlap != Overlap::Allowed)
+    return outcomeOf(simulator,
+                     frameworkIssue(simulator.set(),
+                                    wanted.buckets.value_or(wanted.framework),
+                                    wanted.overlap),
+                     options);
+  return seen.program.timeline.stepTime < seen.framework.timeline.stepTime
+             ? seen.program
+             : seen.framework;
+}
+
 } // namespace
 
 Result<Comparison> compareOrders(const program::ProgramSet &set,
@@ -140,13 +199,7 @@ Result<Comparison> compareOrders(const program::ProgramSet &set,
   if (!framework)
     return framework.failure();
   out.framework = std::move(*framework);
-  Result<Outcome> start =
-      wanted.overlap == Overlap::None ? out.program
-      : wanted.buckets
-          ? outcomeOf(simulator, frameworkIssue(set, *wanted.buckets), options)
-      : out.program.timeline.stepTime < out.framework.timeline.stepTime
-          ? out.program
-          : out.framework;
+  Result<Outcome> start = startOf(simulator, wanted, out, options);
   if (!start)
     return start.failure();
   Result<Outcome> chosen =

@@ -126,14 +126,14 @@ private:
   void compileReduces(const std::vector<timeline::Bucket> &buckets) {
     for (const timeline::Bucket &bucket : buckets)
       out_.reduces.push_back(compileBucket(bucket, source_.reduces));
-    out_.reducesAfterPipeline = overlap_ == Overlap::None;
+    out_.reducesAfterPipeline = !overlapsReductions(overlap_);
     for (std::uint32_t b = 0; b < buckets.size(); ++b) {
       CompiledBucket &compiled = out_.reduces[b];
       if (buckets[b].after != timeline::Bucket::kNone) {
         compiled.waiting = 1;
         compiled.follows = true;
         out_.reduces[buckets[b].after].followers.push_back(b);
-      } else if (overlap_ == Overlap::None) {
+      } else if (!overlapsReductions(overlap_)) {
         compiled.waiting = out_.pipelineRuns > 0;
       } else {
         for (PieceId id : buckets[b].pieces)
@@ -141,9 +141,9 @@ private:
         if (buckets[b].hold.isValid())
           hookRunEnd(buckets[b].hold, b);
       }
-      // In program order nothing runs beside anything.
+      // What does not overlap does not beside its like either.
       const bool second =
-          overlap_ == Overlap::Allowed &&
+          overlapsReductions(overlap_) &&
           out_.secondLegs[buckets[b].pieces.front().index()] != 0;
       compiled.stream = kReductionStreams[second];
       out_.reduceOrder[second].push_back(b);
@@ -171,7 +171,7 @@ private:
       for (PieceId id : buckets[b].pieces) {
         const Piece &piece = source_.gathers[id];
         hooksOf(piece.task).gathers.push_back(b);
-        if (overlap_ == Overlap::Allowed)
+        if (overlapsGathers(overlap_))
           for (const Piece::Use &use : piece.uses)
             hooksOf(use.task).uses.push_back({use.instruction, b});
       }
@@ -209,7 +209,7 @@ private:
       bool reduction =
           collective && message.kind == program::CommunicationKind::Gradients;
       if (out_.pipelineRuns > 0 &&
-          (norm || (reduction && overlap_ == Overlap::None))) {
+          (norm || (reduction && !overlapsReductions(overlap_)))) {
         ++task.waiting;
         out_.afterPipeline.push_back(i);
       }
@@ -224,7 +224,7 @@ private:
 
   /// Without overlap the next step begins when its parameters are there.
   void holdFirstRun() {
-    if (overlap_ == Overlap::Allowed || out_.lastRun == kNone)
+    if (overlapsGathers(overlap_) || out_.lastRun == kNone)
       return;
     auto isRun = [](const CompiledTask &task) {
       return task.kind == TaskKind::Run;

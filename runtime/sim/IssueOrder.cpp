@@ -62,14 +62,29 @@ IssueOrder cutClasses(const program::ProgramSet &set, Overlap overlap,
 
 } // namespace
 
+std::string_view toString(Overlap overlap) {
+  switch (overlap) {
+  case Overlap::None:
+    return "none";
+  case Overlap::Reductions:
+    return "reductions";
+  case Overlap::Gathers:
+    return "gathers";
+  case Overlap::Allowed:
+    return "allowed";
+  }
+  return "";
+}
+
 IssueOrder programIssue(const program::ProgramSet &set) {
   BucketPolicy one;
   one.kind = BucketPolicy::Kind::One;
   return cutClasses(set, Overlap::None, one);
 }
 
-IssueOrder frameworkIssue(const program::ProgramSet &set, BucketPolicy policy) {
-  return cutClasses(set, Overlap::Allowed, policy);
+IssueOrder frameworkIssue(const program::ProgramSet &set, BucketPolicy policy,
+                          Overlap overlap) {
+  return cutClasses(set, overlap, policy);
 }
 
 namespace {
@@ -159,7 +174,7 @@ void verifyHolds(const IssueOrder &order, const program::ProgramSet &set,
                  RankClassId id, std::vector<std::string> &broken) {
   const RankProgram &rankClass = set.classes[id];
   const auto mayHold = [&](program::TaskId task) {
-    return order.overlap == Overlap::Allowed &&
+    return overlapsReductions(order.overlap) &&
            rankClass.tasks.contains(task) &&
            rankClass.tasks[task].kind == program::TaskKind::Run &&
            rankClass.tasks[task].pass != program::PassKind::Update;

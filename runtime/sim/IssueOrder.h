@@ -7,11 +7,21 @@
 
 namespace planc::sim {
 
+/// What a bucket may run beside. Reductions that may not wait for the class's
+/// last backward; for gathers that may not the next step waits.
 enum class Overlap : std::uint8_t {
-  None,    ///< reductions wait for the class's last backward, the next step for
-           ///< every gather
-  Allowed, ///< each bucket goes as soon as it is ready
+  None,
+  Reductions, ///< each goes as soon as it is ready
+  Gathers,    ///< each is awaited by what uses it alone
+  Allowed,    ///< both
 };
+inline bool overlapsReductions(Overlap overlap) {
+  return overlap == Overlap::Reductions || overlap == Overlap::Allowed;
+}
+inline bool overlapsGathers(Overlap overlap) {
+  return overlap == Overlap::Gathers || overlap == Overlap::Allowed;
+}
+std::string_view toString(Overlap overlap);
 
 /// Another order of a block: all of its instructions, dependences first. What
 /// shares a stream starts in this order.
@@ -60,7 +70,8 @@ struct BucketPolicy {
 IssueOrder programIssue(const program::ProgramSet &set);
 
 /// What the framework does: pieces merged in the order they become ready.
-IssueOrder frameworkIssue(const program::ProgramSet &set, BucketPolicy policy);
+IssueOrder frameworkIssue(const program::ProgramSet &set, BucketPolicy policy,
+                          Overlap overlap = Overlap::Allowed);
 
 /// What boundaries of buckets with two legs take the links of the legs for.
 enum class Legs : std::uint8_t {

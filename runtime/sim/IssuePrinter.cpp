@@ -118,9 +118,8 @@ void printClass(std::string &out, const ClassIssue &issue,
 } // namespace
 
 std::string toText(const IssueOrder &order, const program::ProgramSet &set) {
-  std::string out =
-      fmt::format("schedule {} overlap={} {{\n", quoted(set.name),
-                  order.overlap == Overlap::None ? "none" : "allowed");
+  std::string out = fmt::format("schedule {} overlap={} {{\n", quoted(set.name),
+                                toString(order.overlap));
   for (const BlockOrder &one : order.orders)
     out += fmt::format(
         "  block {} index={} {{\n    order instructions={}\n  }}\n",

@@ -80,7 +80,9 @@ private:
   sched::TaskId add(Duration duration, std::size_t resource);
   /// A node of this length after the update of a class; one for each length.
   sched::TaskId lengthAfter(program::RankClassId c, Duration length);
-  void addClass(program::RankClassId c);
+  /// Which tasks a collective beside the runs must have to count.
+  enum class Awaited { ByRuns, ByAnything };
+  void addClass(program::RankClassId c, Awaited awaits);
   /// A backward reads what the forward of its micro-batch kept, a pass for
   /// weights what the backward did: whatever order a stream has.
   void linkPasses(const program::RankProgram &rankClass,

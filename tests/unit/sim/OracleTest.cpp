@@ -71,7 +71,7 @@ private:
       for (TaskId id : rank.tasks.ids())
         addTask(nodes, c, id);
       for (const timeline::Bucket &bucket : order_.classes[c].reduces) {
-        const bool second = order_.overlap == sim::Overlap::Allowed &&
+        const bool second = sim::overlapsReductions(order_.overlap) &&
                             bucket.after != timeline::Bucket::kNone;
         nodes.reduces.push_back(
             node(bucketDuration(rank, rank.reduces, bucket),
@@ -179,7 +179,7 @@ private:
     for (std::size_t b = 0; b < buckets.size(); ++b) {
       if (buckets[b].after != timeline::Bucket::kNone) {
         link(nodes.reduces[buckets[b].after], nodes.reduces[b]);
-      } else if (order_.overlap == sim::Overlap::None) {
+      } else if (!sim::overlapsReductions(order_.overlap)) {
         for (TaskId id : rank.tasks.ids())
           if (rank.tasks[id].kind == TaskKind::Run &&
               rank.tasks[id].pass != PassKind::Update)
@@ -208,7 +208,7 @@ private:
         const Piece &piece = rank.gathers[id];
         sched::TaskId gather = at(step, c).gathers[b];
         link(at(step, c).ends[piece.task.index()], gather);
-        if (order_.overlap == sim::Overlap::None) {
+        if (!sim::overlapsGathers(order_.overlap)) {
           for (TaskId run : rank.tasks.ids())
             if (rank.tasks[run].kind == TaskKind::Run)
               link(gather, next.begins[run.index()]);
@@ -242,6 +242,8 @@ TEST_CASE("with contention off the simulation is the longest path") {
     for (const sim::IssueOrder &order :
          {sim::programIssue(program.set),
           sim::frameworkIssue(program.set, size),
+          sim::frameworkIssue(program.set, size, sim::Overlap::Reductions),
+          sim::frameworkIssue(program.set, size, sim::Overlap::Gathers),
           withHolds(sim::frameworkIssue(program.set, size), program.set,
                     seed)}) {
       Result<timeline::Timeline> timeline =

@@ -146,6 +146,8 @@ TEST_CASE("reusing runs gives what simulating every instruction gives") {
     std::vector<sim::IssueOrder> orders = ordersOf(program.set);
     orders.push_back(reordered(orders[1], program.set, seed));
     orders.push_back(withHolds(orders[3], program.set, seed));
+    for (auto overlap : {sim::Overlap::Reductions, sim::Overlap::Gathers})
+      orders.push_back(sim::frameworkIssue(program.set, {}, overlap));
     for (const sim::IssueOrder &order : orders) {
       REQUIRE(sim::verify(order, program.set) == std::vector<std::string>{});
       for (Contention contention : {Contention::Off, Contention::On}) {
