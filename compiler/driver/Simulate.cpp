@@ -91,6 +91,9 @@ Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
   runs.orders.program = report::figuresOf(programs, compared->program.timeline);
   runs.orders.framework =
       report::figuresOf(programs, compared->framework.timeline);
+  runs.orders.frameworkBuckets =
+      wanted.framework.kind == BucketPolicy::Kind::Megatron ? "megatron"
+                                                            : "ddp";
   runs.orders.bound = compared->bounds.inOrder;
   runs.orders.anyOrderBound = compared->bounds.anyOrder;
   runs.order = std::move(compared->chosen.order);

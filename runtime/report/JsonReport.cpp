@@ -193,6 +193,7 @@ void writeOrders(Json &json, const Report &report) {
     const Orders &orders = *report.orders;
     json.seconds("program_s", orders.program.stepTime);
     json.seconds("framework_s", orders.framework.stepTime);
+    json.text("framework_buckets", orders.frameworkBuckets);
     json.seconds("chosen_s", orders.chosen.stepTime);
     json.seconds("bound_s", orders.bound);
     json.seconds("any_order_bound_s", orders.anyOrderBound);

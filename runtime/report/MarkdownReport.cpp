@@ -116,7 +116,7 @@ std::string ordersOf(const Report &report) {
         percent(report.mfuAt(order.stepTime)), remark);
   };
   row("program order", orders.program, "");
-  row("framework", orders.framework, "");
+  row("framework", orders.framework, "bucket " + orders.frameworkBuckets);
   row("planc", orders.chosen,
       percent(orders.aboveBound()) + " above the bound");
   if (report.withoutReduction)

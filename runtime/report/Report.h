@@ -185,6 +185,7 @@ struct Orders {
   OrderFigures program, framework, chosen;
   Duration bound;         ///< passes of each rank in the schedule's order
   Duration anyOrderBound; ///< passes in any order; never above the other
+  std::string frameworkBuckets; ///< whose: the word of a plan's `bucket`
 
   /// (chosen − bound) / bound.
   double aboveBound() const;

@@ -274,6 +274,7 @@ void writeOrders(Page &page, const Report &report) {
   figures("program order", orders.program);
   page.endLine();
   figures("framework", orders.framework);
+  page.to(0, kRemark).put("bucket " + orders.frameworkBuckets);
   page.endLine();
   figures("planc", orders.chosen);
   page.to(0, kRemark)

@@ -16,6 +16,17 @@ using program::TaskKind;
 
 namespace {
 
+bool allUpdate(const program::ProgramSet &set) {
+  const auto isUpdate = [](const Task &task) {
+    return task.kind == TaskKind::Run && task.pass == PassKind::Update;
+  };
+  return std::all_of(set.classes.begin(), set.classes.end(),
+                     [&](const RankProgram &one) {
+                       return std::any_of(one.tasks.begin(), one.tasks.end(),
+                                          isUpdate);
+                     });
+}
+
 /// Whether the updates of all classes begin together.
 bool allMeet(const program::ProgramSet &set) {
   std::size_t members = 0, norms = 0;

@@ -31,7 +31,9 @@ Report fullReport() {
   inputs.orders = Orders{{Duration(900), 600, 0, 0},
                          {Duration(800), 300, 0, 0},
                          {},
-                         Duration(500)};
+                         Duration(500),
+                         Duration(400),
+                         "megatron"};
   inputs.expectations = {{"mfu",
                           "",
                           Expectation::Comparison::Greater,
