@@ -152,23 +152,37 @@ Evaluator::on(const hardware::Cluster &cluster) const {
 Result<std::optional<report::WithoutReduction>>
 withoutReduction(const Compilation &compilation, const Options &options) {
   const std::optional<report::WithoutReduction> kNone;
-  hardware::Cluster cluster = compilation.module->cluster;
-  report::WithoutReduction out;
-  for (hardware::Level &level : cluster.levels) {
-    if (!level.inNetworkReduction)
-      continue;
-    level.inNetworkReduction = false;
-    out.levels += (out.levels.empty() ? "" : ", ") + level.name;
-  }
-  if (out.levels.empty())
-    return kNone;
   const program::ProgramSet &programs = *compilation.programs;
   const Runs &runs = *compilation.runs;
-  const cost::RooflineCostModel model(cluster,
-                                      costOptionsOf(compilation.module->plan));
+  const hardware::Cluster &given = compilation.module->cluster;
+  std::vector<std::size_t> summing;
+  for (std::size_t level = 0; level < given.levels.size(); ++level)
+    if (given.levels[level].inNetworkReduction)
+      summing.push_back(level);
+  if (summing.empty())
+    return kNone;
+  const auto without = [&](const std::vector<std::size_t> &levels) {
+    hardware::Cluster cluster = given;
+    for (std::size_t level : levels)
+      cluster.levels[level].inNetworkReduction = false;
+    return cost::RooflineCostModel(cluster,
+                                   costOptionsOf(compilation.module->plan));
+  };
+  const cost::RooflineCostModel model = without(summing);
   const sim::Costs costs = sim::modelCosts(programs, model);
   if (areSame(costs, runs.costs, programs))
     return kNone;
+  const auto isUsed = [&](std::size_t level) {
+    const cost::RooflineCostModel one = without({level});
+    return !areSame(sim::modelCosts(programs, one), runs.costs, programs);
+  };
+  report::WithoutReduction out;
+  for (std::size_t level : summing)
+    if (summing.size() == 1 || isUsed(level))
+      out.levels += (out.levels.empty() ? "" : ", ") + given.levels[level].name;
+  if (out.levels.empty()) // only together
+    for (std::size_t level : summing)
+      out.levels += (out.levels.empty() ? "" : ", ") + given.levels[level].name;
   Result<timeline::Timeline> timeline =
       sim::simulate(programs, costs, runs.order, simulationOptions(options));
   if (!timeline)
