@@ -56,8 +56,8 @@ private:
   const Options &options_;
 };
 
-/// The chosen order without sums in switches (METRICS M12), and the levels whose
-/// sums it uses; nothing where the step does not change by a thousandth.
+/// The chosen order without sums in switches (METRICS M12), and the levels
+/// whose sums it uses; nothing where the step does not change by a thousandth.
 Result<std::optional<report::WithoutReduction>>
 withoutReduction(const Compilation &compilation, const Options &options);
 

@@ -240,8 +240,8 @@ bool PlanBuilder::buildOffload(const Said<ast::Clause> &said) {
 
 // --- what is trained ---------------------------------------------------------
 
-/// Weights that the paths name, without those that a `not` behind them names; of
-/// all where the first is a `not`. A path that names none is reported.
+/// Weights that the paths name, without those that a `not` behind them names;
+/// of all where the first is a `not`. A path that names none is reported.
 std::optional<std::vector<ops::WeightId>>
 PlanBuilder::weightsNamed(std::span<const ast::ListedName> paths) {
   const Table<ops::WeightId, ops::Weight> &weights = request_.model->weights;

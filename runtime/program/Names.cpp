@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 9> kCommunications = {
 constexpr std::array<std::string_view, 5> kPhases = {
     "forward", "recompute", "input-gradient", "weight-gradient", "update"};
 constexpr std::array<std::string_view, kStreamCount> kStreams = {
-    "compute",  "tensor",  "gradients", "parameters", "send",   "recv",
+    "compute",  "tensor",  "gradients", "parameters", "send",    "recv",
     "host-out", "host-in", "host",      "context",    "experts", "sums"};
 constexpr std::array<std::string_view, 4> kPasses = {
     "forward", "backward", "weight-gradient", "update"};

@@ -183,8 +183,8 @@ struct OrderFigures {
 /// Three orders, and the step times that no order beats (M10).
 struct Orders {
   OrderFigures program, framework, chosen;
-  Duration bound;         ///< passes of each rank in the schedule's order
-  Duration anyOrderBound; ///< passes in any order; never above the other
+  Duration bound;               ///< passes of each rank in the schedule's order
+  Duration anyOrderBound;       ///< passes in any order; never above the other
   std::string frameworkBuckets; ///< whose: the word of a plan's `bucket`
 
   /// (chosen − bound) / bound.

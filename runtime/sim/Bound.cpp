@@ -20,11 +20,10 @@ bool allUpdate(const program::ProgramSet &set) {
   const auto isUpdate = [](const Task &task) {
     return task.kind == TaskKind::Run && task.pass == PassKind::Update;
   };
-  return std::all_of(set.classes.begin(), set.classes.end(),
-                     [&](const RankProgram &one) {
-                       return std::any_of(one.tasks.begin(), one.tasks.end(),
-                                          isUpdate);
-                     });
+  return std::all_of(
+      set.classes.begin(), set.classes.end(), [&](const RankProgram &one) {
+        return std::any_of(one.tasks.begin(), one.tasks.end(), isUpdate);
+      });
 }
 
 /// Whether the updates of all classes begin together.
