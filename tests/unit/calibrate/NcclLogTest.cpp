@@ -2,6 +2,8 @@
 #include "tests/unit/calibrate/MadeLogs.h"
 #include "tests/unit/cost/TestCluster.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -73,9 +75,10 @@ TEST_CASE("without lines of ranks the bandwidths say how many there were") {
   CHECK(read(header(Layout::New) + madeRow(many, std::int64_t{1} << 30, 0.5))
             .tables.at(0)
             .ranks == 0);
-  const ReadLog cut = read("#  Rank  0 Group 0 Pid 1 on h device  0 [00] X\n"
-                           "#  Rank  1 Group 0 Pid 1 on h device  1 [01] X\n" +
-                           std::string(kRow));
+  const ReadLog cut =
+      read(fmt::format("#  Rank  0 Group 0 Pid 1 on h device  0 [00] X\n"
+                       "#  Rank  1 Group 0 Pid 1 on h device  1 [01] X\n{}",
+                       kRow));
   REQUIRE(cut.tables.size() == 1);
   CHECK(cut.tables[0].ranks == 8);
   CHECK(cut.tables[0].ranksOfHost == 0);
@@ -99,9 +102,8 @@ TEST_CASE("what the test is follows from its columns, or from the name") {
 }
 
 TEST_CASE("prefixes of mpirun, colours, carriage returns, repeated sizes") {
-  const std::string text = "[1,0]<stdout>: " + std::string(kRow) + "\x1b[0m" +
-                           std::string(kRow.substr(0, kRow.size() - 1)) +
-                           "\r\n";
+  const std::string text = fmt::format("[1,0]<stdout>: {}\x1b[0m{}\r\n", kRow,
+                                       kRow.substr(0, kRow.size() - 1));
   const ReadLog log = read(text);
   REQUIRE(log.tables.size() == 1);
   CHECK(log.tables[0].rows.size() == 1);
