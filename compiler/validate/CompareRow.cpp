@@ -180,14 +180,8 @@ std::string refusalOf(const driver::Session &session) {
   return "the compiler made no report";
 }
 
-} // namespace
-
-void writePlan(RowResult &result, const Table &table) {
+void writePlanOf(RowResult &result, const Table &table) {
   const MeasuredRow &row = result.row;
-  if (!row.problem.empty()) {
-    result.reason = row.problem;
-    return;
-  }
   auto plan = row.has(Column::PlanFile) ? planFrom(row, table) : planOf(row);
   if (auto *no = std::get_if<NotExpressed>(&plan)) {
     result.reason = no->reason;
@@ -197,6 +191,21 @@ void writePlan(RowResult &result, const Table &table) {
   result.planText = std::move(written.text);
   result.planName = std::move(written.plan);
   result.notes = std::move(written.notes);
+}
+
+} // namespace
+
+void writePlan(RowResult &result, const Table &table) {
+  if (!result.row.problem.empty()) {
+    result.reason = result.row.problem;
+    return;
+  }
+  // One row that goes wrong does not take the others with it.
+  try {
+    writePlanOf(result, table);
+  } catch (const std::exception &error) {
+    result.reason = fmt::format("internal error: {}", error.what());
+  }
 }
 
 std::string keyOf(const RowResult &result) {

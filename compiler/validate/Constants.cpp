@@ -1,5 +1,6 @@
 #include "compiler/validate/Constants.h"
 
+#include "compiler/validate/Words.h"
 #include "stdlib/EmbeddedFiles.h"
 
 #include <fmt/format.h>
@@ -18,13 +19,6 @@ constexpr auto kNames = std::to_array<std::string_view>({
 #define PLANC_LEVEL_CONSTANT(MEMBER, NAME, DEFAULT, HELP) NAME,
 #include "runtime/hardware/Constants.def"
     "latency", "reserve"});
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos)
-    return "";
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 /// Reads a file of clusters line by line; what is open is a stack of names, and
 /// each has the comment that stands above it.
@@ -114,8 +108,9 @@ std::string cell(std::string_view text) {
 } // namespace
 
 bool FreeConstant::isCopy() const {
-  for (std::string_view start : {"as ", "assumed as ", "All else as ",
-                                 "the same", "all as ", "assumed: "})
+  for (std::string_view start :
+       {"as ", "assumed as ", "All else as ", "All levels as ", "the same",
+        "all as ", "assumed: "})
     if (source.rfind(start, 0) == 0)
       return true;
   return source.find("ll else as ") != std::string::npos;

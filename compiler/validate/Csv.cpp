@@ -2,18 +2,11 @@
 
 #include "compiler/diag/Kinds.h"
 #include "compiler/source/SourceSet.h"
+#include "compiler/validate/Words.h"
 
 namespace planc::validate {
 
 namespace {
-
-std::string trimmed(std::string text) {
-  constexpr std::string_view kBlanks = " \t";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string::npos)
-    return "";
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 class Reader {
 public:
@@ -121,7 +114,7 @@ private:
     } else {
       while (!isLineEnd() && text_[at_] != ',')
         ++at_;
-      field.text = trimmed(std::string(text_.substr(begin, at_ - begin)));
+      field.text = std::string(trimmed(text_.substr(begin, at_ - begin)));
     }
     field.span = spanOf(begin, at_);
     if (field.text.size() <= kMostFieldBytes)

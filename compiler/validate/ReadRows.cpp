@@ -1,6 +1,7 @@
 #include "compiler/diag/Kinds.h"
 #include "compiler/validate/Csv.h"
 #include "compiler/validate/MeasuredRow.h"
+#include "compiler/validate/Words.h"
 
 #include <fmt/format.h>
 
@@ -41,30 +42,13 @@ constexpr double kMost = 1e12;
 
 std::size_t indexOf(Column column) { return static_cast<std::size_t>(column); }
 
-/// `Tokens/s` as `tokens_s`: lower case, a line for what is no letter.
-std::string keyOf(std::string_view name) {
-  std::string out;
-  for (char c : name) {
-    const bool isWord = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (c >= 'A' && c <= 'Z')
-      out.push_back(static_cast<char>(c - 'A' + 'a'));
-    else if (isWord)
-      out.push_back(c);
-    else if (!out.empty() && out.back() != '_')
-      out.push_back('_');
-  }
-  while (!out.empty() && out.back() == '_')
-    out.pop_back();
-  return out;
-}
-
 struct Meaning {
   Column column;
   double scale;
 };
 
 std::optional<Meaning> meaningOf(std::string_view name) {
-  const std::string key = keyOf(name);
+  const std::string key = wordOf(name);
   for (std::size_t i = 0; i < kColumns; ++i)
     if (kInfos[i].name == key)
       return Meaning{static_cast<Column>(i), 1};
@@ -75,11 +59,9 @@ std::optional<Meaning> meaningOf(std::string_view name) {
 }
 
 bool isNoValue(std::string_view text) {
-  constexpr std::string_view kNone[] = {"", "-", "–", "?", "nan", "n_a", "na"};
-  const std::string key = keyOf(text);
+  const std::string word = wordOf(text);
   return text.empty() || text == "-" || text == "–" || text == "?" ||
-         std::find(std::begin(kNone) + 4, std::end(kNone), key) !=
-             std::end(kNone);
+         word == "nan" || word == "n_a" || word == "na";
 }
 
 /// A number with grouping commas or a percent sign, if it is one.
@@ -174,7 +156,7 @@ public:
 
 private:
   void warnUnknown(const CsvField &field) {
-    const std::string key = keyOf(field.text);
+    const std::string key = wordOf(field.text);
     std::vector<std::string_view> names;
     for (const ColumnInfo &info : kInfos)
       names.push_back(info.name);

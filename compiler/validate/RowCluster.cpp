@@ -20,16 +20,6 @@ constexpr Machine kMachines[] = {
 #include "compiler/validate/Machines.def"
 };
 
-/// `A100-SXM4-80GB` as `a100sxm480gb`.
-std::string lettersOf(std::string_view text) {
-  std::string out = wordOf(text);
-  out.erase(std::remove(out.begin(), out.end(), '_'), out.end());
-  for (std::string_view vendor : {"nvidia", "amd", "google"})
-    if (out.rfind(vendor, 0) == 0)
-      out.erase(0, vendor.size());
-  return out;
-}
-
 const StandardCluster *clusterNamed(const MeasuredRow &row) {
   if (const auto *cluster = findCluster(wordOf(row.text(Column::Cluster))))
     return cluster;

@@ -29,9 +29,12 @@ std::variant<Mesh, NotExpressed> meshOf(const MeasuredRow &row) {
                     *dp, mesh.tp, mesh.cp, mesh.pp, all)};
   // Experts are not cut by tensor parallelism here (its size for them is 1), so
   // that a group of experts spans that axis first.
-  mesh.ep = ep > mesh.tp && ep % mesh.tp == 0 ? ep / mesh.tp : ep;
-  if (ep > 1 && ep <= mesh.tp)
-    mesh.ep = 1;
+  if (ep > 1 && ep % mesh.tp != 0)
+    return NotExpressed{fmt::format(
+        "ep {} is no multiple of tp {}: experts that span part of the tensor "
+        "axis cannot be written",
+        ep, mesh.tp)};
+  mesh.ep = ep > 1 ? ep / mesh.tp : 1;
   if (mesh.dp % mesh.ep != 0)
     return NotExpressed{
         fmt::format("ep {} does not fold out of dp {}", ep, mesh.dp)};

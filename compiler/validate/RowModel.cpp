@@ -199,20 +199,4 @@ std::variant<RowModel, NotExpressed> modelOf(const MeasuredRow &row) {
   return Writer(row, *model).write();
 }
 
-std::string wordOf(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    const bool isWord = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (c >= 'A' && c <= 'Z')
-      out.push_back(static_cast<char>(c - 'A' + 'a'));
-    else if (isWord)
-      out.push_back(c);
-    else if (!out.empty() && out.back() != '_')
-      out.push_back('_');
-  }
-  while (!out.empty() && out.back() == '_')
-    out.pop_back();
-  return out;
-}
-
 } // namespace planc::validate

@@ -259,12 +259,16 @@ private:
     };
     std::string compute = wordOf(row_.text(Column::Precision));
     const bool isOld =
-        wordOf(row_.text(Column::Accelerator)).rfind("v100", 0) == 0;
+        lettersOf(row_.text(Column::Accelerator)).rfind("v100", 0) == 0;
     if (compute.empty() && isOld)
       compute = "fp16";
-    for (std::string_view narrow : {"fp8", "mxfp8", "nvfp4"})
-      if (compute.find(narrow) != std::string::npos && compute != "mxfp8")
-        compute = narrow;
+    const auto says = [&](std::string_view part) {
+      return compute.find(part) != std::string::npos;
+    };
+    if (says("nvfp4"))
+      compute = "nvfp4";
+    else if (says("fp8"))
+      compute = says("mx") ? "mxfp8" : "fp8";
     if (compute == "float16" || compute == "half")
       compute = "fp16";
     if (compute == "fp16" || compute == "fp32")
@@ -334,6 +338,13 @@ private:
     return std::nullopt;
   }
 
+  /// `{ … }`, as addPipeline writes it, takes more fields.
+  static bool hasBraces(const std::string &rest) {
+    constexpr std::string_view kEnd = " }";
+    return rest.size() > kEnd.size() &&
+           rest.compare(rest.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
+  }
+
   /// Those of the row: `pipeline layers …` goes into the pipeline's braces,
   /// keys beside keys, a shard beside shards, all else instead.
   void addOwnClauses() {
@@ -344,7 +355,8 @@ private:
       const bool isKeyed = own.word == "precision" || own.word == "kernels";
       if (at == clauses_.end() || own.word == "shard")
         clauses_.push_back(std::move(own));
-      else if (own.word == "pipeline" && own.rest.rfind("over", 0) != 0)
+      else if (own.word == "pipeline" && own.rest.rfind("over", 0) != 0 &&
+               hasBraces(at->rest))
         at->rest.insert(at->rest.size() - 2, ", " + own.rest);
       else if (isKeyed)
         at->rest = own.rest + otherKeys(at->rest, own.rest);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/validate/MeasuredRow.h"
+#include "compiler/validate/Words.h"
 
 #include <string>
 #include <variant>
@@ -51,8 +52,5 @@ struct FrameworkHabits {
   bool sequenceParallel = false;
 };
 FrameworkHabits habitsOf(const MeasuredRow &row);
-
-/// A name in lower case, `_` for what is neither letter nor digit.
-std::string wordOf(std::string_view text);
 
 } // namespace planc::validate

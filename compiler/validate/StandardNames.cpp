@@ -1,5 +1,6 @@
 #include "compiler/validate/StandardNames.h"
 
+#include "compiler/validate/Words.h"
 #include "stdlib/EmbeddedFiles.h"
 
 #include <algorithm>
@@ -8,14 +9,6 @@
 namespace planc::validate {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-    text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
-    text.remove_suffix(1);
-  return text;
-}
 
 std::vector<std::string_view> linesOf(std::string_view text) {
   std::vector<std::string_view> lines;

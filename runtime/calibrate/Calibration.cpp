@@ -131,7 +131,7 @@ public:
         if (mine.empty())
           continue;
         fitSet(level, set, mine);
-        if (level > 0 && set == KnobSet::Ring && isUnmeasured(shares))
+        if (set == KnobSet::Ring && isFirst(level) && isUnmeasured(shares))
           fitInside(level, mine);
       }
   }
@@ -142,6 +142,14 @@ public:
   const std::string &note() const { return note_; }
 
 private:
+  /// Nothing but this level, one outside, is fitted yet.
+  bool isFirst(std::size_t level) const {
+    return level > 0 && std::all_of(constants_.begin(), constants_.end(),
+                                    [&](const FittedConstant &constant) {
+                                      return constant.level == level;
+                                    });
+  }
+
   static bool isUnmeasured(std::span<const Share> shares) {
     return std::none_of(shares.begin(), shares.end(), [](const Share &share) {
       return share.placed->level == 0 && !share.rows.empty();
@@ -190,6 +198,8 @@ private:
     });
     hardware::Level &at = cluster_.levels[level];
     settleDefaults(at, set);
+    hardware::Level was = base_.levels[level];
+    settleDefaults(was, set);
     const auto judge = [&](const std::vector<int> &indices) {
       hardware::Cluster trial = cluster_;
       for (std::size_t k = 0; k < knobs.size(); ++k)
@@ -199,7 +209,7 @@ private:
     const std::vector<int> best = search(knobs, startsOf(knobs, at), judge);
     for (std::size_t k = 0; k < knobs.size(); ++k) {
       knobs[k].write(at, knobs[k].valueAt(best[k]));
-      constants_.push_back({level, knobs[k], knobs[k].read(base_.levels[level]),
+      constants_.push_back({level, knobs[k], knobs[k].read(was),
                             knobs[k].valueAt(best[k]),
                             isTold(knobs[k], best[k], best, k, judge)});
     }

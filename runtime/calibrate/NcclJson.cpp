@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 namespace planc::calibrate {
 
 namespace {
@@ -91,12 +88,6 @@ void readTimes(const json::Object &result, llvm::StringRef key, FoundRow &row) {
     row.timed.push_back({*time, *speed, *bus});
 }
 
-bool isSound(const FoundRow::Timed &t) {
-  return t.microseconds > 0 && t.microseconds <= 1e12 &&
-         t.algorithmGigabytes >= 0 && t.algorithmGigabytes <= 1e9 &&
-         t.busGigabytes >= 0 && t.busGigabytes <= 2e9;
-}
-
 std::int64_t sizeOf(const json::Object &result) {
   const auto size = result.getInteger("size");
   return size ? *size : -1;
@@ -120,13 +111,15 @@ void readResults(const json::Array &results, NcclTables &tables) {
       readTimes(*result, "out_of_place", row);
       readTimes(*result, "in_place", row);
     }
-    if (row.bytes < 0 || row.timed.empty() ||
-        !std::all_of(row.timed.begin(), row.timed.end(), isSound))
+    if (row.bytes < 0 || row.timed.empty())
       return tables.fail(
           LogProblemKind::BadRow, 0,
-          fmt::format("result {} has no size, or no time, alg_bw and bus_bw "
-                      "that can be",
+          fmt::format("result {} has no size, or no time, alg_bw and bus_bw",
                       number));
+    for (const FoundRow::Timed &timed : row.timed)
+      if (const auto why = whyUnsound(row.bytes, timed))
+        return tables.fail(LogProblemKind::BadRow, 0,
+                           fmt::format("result {}: {}", number, *why));
     tables.row(row);
   }
 }

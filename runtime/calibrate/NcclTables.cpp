@@ -115,6 +115,21 @@ void sortRows(std::vector<LogRow> &rows) {
 
 } // namespace
 
+std::optional<std::string> whyUnsound(std::int64_t bytes,
+                                      const FoundRow::Timed &timed) {
+  // No message takes less than a nanosecond, none takes weeks.
+  const double us = timed.microseconds, said = timed.algorithmGigabytes;
+  if (bytes < 0 || !(us >= 1e-3 && us <= 1e12) || !(said >= 0 && said <= 1e9) ||
+      !(timed.busGigabytes >= 0 && timed.busGigabytes <= 2e9))
+    return fmt::format("a size of {} B in {} us at {} GB/s cannot be", bytes,
+                       us, said);
+  const double speed = static_cast<double>(bytes) / us / 1e3;
+  if (std::abs(speed - said) > 0.006 + speed * 0.03)
+    return fmt::format("{} B in {} us are {:.2f} GB/s, algbw says {:.2f}",
+                       bytes, us, speed, said);
+  return std::nullopt;
+}
+
 std::string_view nameOf(Test test) {
   for (const TestInfo &info : kTests)
     if (info.test == test)

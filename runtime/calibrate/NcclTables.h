@@ -20,6 +20,11 @@ struct FoundRow {
   std::vector<Timed> timed; ///< out of place, in place; at least one
 };
 
+/// Why a time of a row cannot be; nothing where it can. nccl-tests prints the
+/// bandwidth with two digits.
+std::optional<std::string> whyUnsound(std::int64_t bytes,
+                                      const FoundRow::Timed &timed);
+
 /// Collects the rows of one log. After an error nothing more is taken.
 class NcclTables {
 public:

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 
 namespace planc::calibrate {
@@ -117,35 +116,14 @@ private:
       if (!time || !speed || !bus)
         return fail(row, "a time or a bandwidth is no number");
       timed = {*time, *speed, *bus};
-      if (!isSound(row, timed))
-        return;
+      if (auto why = whyUnsound(row.bytes, timed))
+        return fail(row, std::move(*why));
       row.timed.push_back(timed);
     }
     if (row.timed.empty())
       fail(row, fmt::format("time, algbw and busbw are wanted after the type, "
                             "found {} numbers",
                             numbers));
-  }
-
-  bool isSound(const FoundRow &row, const FoundRow::Timed &timed) {
-    if (row.bytes < 0 || !(timed.microseconds > 0) ||
-        timed.microseconds > 1e12 || timed.algorithmGigabytes < 0 ||
-        timed.busGigabytes < 0 || timed.algorithmGigabytes > 1e9 ||
-        timed.busGigabytes > 2e9) {
-      fail(row, fmt::format("a size of {} B in {} us at {} GB/s cannot be",
-                            row.bytes, timed.microseconds,
-                            timed.algorithmGigabytes));
-      return false;
-    }
-    const double speed =
-        static_cast<double>(row.bytes) / timed.microseconds / 1e3;
-    if (std::abs(speed - timed.algorithmGigabytes) > 0.006 + speed * 0.03) {
-      fail(row, fmt::format("{} B in {} us are {:.2f} GB/s, algbw says {:.2f}",
-                            row.bytes, timed.microseconds, speed,
-                            timed.algorithmGigabytes));
-      return false;
-    }
-    return true;
   }
 
   void fail(const FoundRow &row, std::string text) {

@@ -13,6 +13,8 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <set>
+#include <string>
 #include <thread>
 
 namespace planc::tool {
@@ -95,8 +97,8 @@ void printDiagnostics(const validate::Validated &validated) {
   writeError(stream.str());
 }
 
-/// An id as the name of a file.
-std::string fileOf(const std::string &id) {
+/// An id as the name of a file that is not taken yet.
+std::string fileOf(const std::string &id, std::set<std::string> &taken) {
   std::string out;
   for (char c : id.substr(0, 128)) {
     const bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -104,7 +106,10 @@ std::string fileOf(const std::string &id) {
                          (c == '.' && !out.empty());
     out.push_back(isPlain ? c : '-');
   }
-  return out + ".plan";
+  std::string name = out + ".plan";
+  for (std::size_t times = 2; !taken.insert(name).second; ++times)
+    name = out + "-" + std::to_string(times) + ".plan";
+  return name;
 }
 
 bool writePlans(const std::string &folder, const validate::Validation &all) {
@@ -114,10 +119,11 @@ bool writePlans(const std::string &folder, const validate::Validation &all) {
     usageError("cannot write '" + folder + "': " + error.message());
     return false;
   }
+  std::set<std::string> taken;
   for (const validate::RowResult &row : all.rows)
     if (!row.planText.empty() &&
         !writeOutput((std::filesystem::path(folder) /
-                      fileOf(row.row.text(validate::Column::Id)))
+                      fileOf(row.row.text(validate::Column::Id), taken))
                          .string(),
                      row.planText))
       return false;

@@ -2,6 +2,7 @@
 #include "tests/unit/calibrate/MadeLogs.h"
 #include "tests/unit/cost/TestCluster.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -86,6 +87,31 @@ TEST_CASE("levels are told apart by ranks and hosts, the inner one first") {
   CHECK(c.tables[2].heldOut.mean < 0.03);
 }
 
+TEST_CASE("a level measured first keeps its fit where the innermost has none") {
+  hardware::Cluster base = plain(), made = truth();
+  base.levels = cost::testCluster().levels;
+  made.levels = base.levels;
+  for (std::size_t level = 0; level < 3; ++level)
+    made.levels[level].constants.efficiency = level == 0   ? 0.77
+                                              : level == 1 ? 0.85
+                                                           : 0.6;
+  const Made pod{Test::AllGather, InstructionKind::AllGather, {16, 8}};
+  const Made fabric{Test::AllGather, InstructionKind::AllGather, {64, 8}};
+  const Placed inner = placedOf(base, madeLog(made, pod)),
+               outer = placedOf(base, madeLog(made, fabric));
+  REQUIRE(inner.level == 1);
+  REQUIRE(outer.level == 2);
+  const Calibration alone = fitCluster(base, std::array{inner});
+  const Calibration both = fitCluster(base, std::array{inner, outer});
+  CHECK(constantOf(both, 1, "efficiency").value ==
+        constantOf(alone, 1, "efficiency").value);
+  CHECK(both.cluster.levels[1].constants.efficiency ==
+        alone.cluster.levels[1].constants.efficiency);
+  CHECK(both.cluster.levels[0].constants.efficiency ==
+        alone.cluster.levels[0].constants.efficiency);
+  CHECK(constantOf(both, 2, "efficiency").value > 0);
+}
+
 TEST_CASE("sums in the switch, and transfers, have constants of their own") {
   hardware::Cluster base = truth(), made = truth();
   base.levels[0].inNetworkReduction = made.levels[0].inNetworkReduction = true;
@@ -99,7 +125,13 @@ TEST_CASE("sums in the switch, and transfers, have constants of their own") {
         Approx(0.6).epsilon(0.02));
   CHECK(c.tables[0].fitted.mean < 0.01);
   CHECK(c.cluster.levels[0].constants.efficiency == 0.77);
-  CHECK(constantOf(c, 0, "transfer_efficiency").value > 0.3);
+  CHECK(constantOf(c, 0, "transfer_efficiency").value ==
+        Approx(0.5).epsilon(0.05));
+  // Before, the other constants stood in for these.
+  CHECK(constantOf(c, 0, "reduction_efficiency").before == 0.77);
+  CHECK(constantOf(c, 0, "reduction_half").before == 3e6);
+  CHECK(constantOf(c, 0, "reduction_ramp").before == 8e6);
+  CHECK(constantOf(c, 0, "transfer_efficiency").before == 0.77);
 }
 
 TEST_CASE("one bad row does not move the fit") {
@@ -113,12 +145,19 @@ TEST_CASE("one bad row does not move the fit") {
 TEST_CASE("what a log does not tell is said") {
   const hardware::Cluster base = plain();
   Made large;
-  large.smallest = std::int64_t{1} << 31;
+  large.smallest = std::int64_t{1} << 38;
+  large.largest = std::int64_t{1} << 40;
   const Calibration c =
       fitCluster(base, std::array{placedOf(base, madeLog(truth(), large))});
   for (const FittedConstant &constant : c.constants)
     CHECK(constant.knob.name != "latency");
   CHECK(c.cluster.levels[0].latency == base.levels[0].latency);
+  CHECK(constantOf(c, 0, "efficiency").isTold);
+  CHECK_FALSE(constantOf(c, 0, "message_half").isTold);
+  CHECK(std::count(c.notes.begin(), c.notes.end(),
+                   "message_half of level " + base.levels[0].name +
+                       " is not told by these logs: twice or half of it fits "
+                       "as well") == 1);
   CHECK_FALSE(c.tables[0].fitted.mean > 0.01);
 }
 

@@ -149,6 +149,18 @@ TEST_CASE("what is damaged is named, with its line") {
   CHECK(problem("1048576 262144 float sum -1\n") == "log-bad-row:1");
   CHECK(problem("1048576 262144 float sum -1 40.0 N/A 45.87 0\n") ==
         "log-bad-row:1");
+  CHECK(problem("1048576 262144 float sum -1 0.0001 26.21 45.87 0\n") ==
+        "log-bad-row:1");
+  // One check for both kinds of log.
+  const auto json = [&](std::string_view time, std::string_view speed) {
+    return problem("{\"args\":[\"all_reduce_perf\"],\"results\":[{\"size\":"
+                   "1048576,\"out_of_place\":{\"time\":" +
+                   std::string(time) + ",\"alg_bw\":" + std::string(speed) +
+                   ",\"bus_bw\":45.87}}]}");
+  };
+  CHECK(json("4.0", "26.21") == "log-bad-row:0");
+  CHECK(json("0.0001", "10485760") == "log-bad-row:0");
+  CHECK(json("-40.0", "26.21") == "log-bad-row:0");
   CHECK(problem("{\"results\": 3") == "log-bad-json:0");
   CHECK(problem("{\"results\": 3}") == "log-no-rows:0");
   CHECK(problem("{\"results\": [{\"size\": 3}]}") == "log-bad-row:0");

@@ -111,3 +111,49 @@ TEST_CASE("what a row does not say, or cannot be, is said") {
   CHECK(planText("id,seq,step_s", "a,8,1") ==
         "no: the number of accelerators is not in the row");
 }
+
+TEST_CASE("a row's own clauses of a pipeline, whatever they are") {
+  const char *columns = "id,accelerator,gpus,arch,seq,mbs,gbs,pp,clauses,mfu";
+  const auto with = [&](const std::string &pp, const std::string &clauses) {
+    return planText(columns, "a,h100,16,llama3_8b,8192,1,128," + pp + "," +
+                                 clauses + ",0.4");
+  };
+  CHECK(has(with("2", "pipeline virtual 2"),
+            "  pipeline   over pp { schedule 1F1B, virtual 2 }\n"));
+  // No braces to put it into: instead.
+  CHECK(has(with("2", "pipeline over pp;pipeline virtual 2"),
+            "  pipeline   virtual 2\n"));
+  CHECK(has(with("1", "pipeline x;pipeline y"), "  pipeline   y\n"));
+  CHECK(has(with("1", "pipeline;pipeline y"), "  pipeline   y\n"));
+}
+
+TEST_CASE("experts span the tensor axis whole, or the row is not written") {
+  const char *columns = "id,accelerator,gpus,arch,seq,mbs,gbs,tp,ep,mfu";
+  const auto with = [&](const std::string &tp, const std::string &ep) {
+    return planText(columns, "a,h100,64,gpt_oss_120b,4096,1,512," + tp + "," +
+                                 ep + ",0.4");
+  };
+  CHECK(has(with("2", "8"), "  mesh       dp = 8, ep = 4, tp = 2\n"));
+  CHECK(has(with("4", "4"), "  mesh       dp = 16, tp = 4\n"));
+  CHECK(has(with("8", "1"), "  mesh       dp = 8, tp = 8\n"));
+  CHECK(has(with("8", "4"), "no: ep 4 is no multiple of tp 8"));
+  CHECK(has(with("2", "3"), "no: ep 3 is no multiple of tp 2"));
+}
+
+TEST_CASE("formats by whatever name") {
+  const char *columns =
+      "id,accelerator,gpus,arch,seq,mbs,gbs,zero,precision,mfu";
+  const auto with = [&](const std::string &accelerator,
+                        const std::string &precision) {
+    return planText(columns, "a," + accelerator + ",8,llama3_8b,8192,1,128,3," +
+                                 precision + ",0.4");
+  };
+  for (const char *name : {"mxfp8", "mxfp8_bf16", "fp8-mx", "MXFP8"})
+    CHECK(has(with("b200", name), "compute = mxfp8, attention = bf16\n"));
+  for (const char *name : {"fp8", "bf16_fp8", "FP8-CS"})
+    CHECK(has(with("h100", name), "compute = fp8, attention = bf16\n"));
+  CHECK(has(with("b200", "nvfp4"), "compute = nvfp4, attention = bf16\n"));
+  CHECK(has(with("NVIDIA V100", ""), "compute = fp16\n"));
+  CHECK(has(with("v100", ""), "compute = fp16\n"));
+  CHECK_FALSE(has(with("h100", ""), "precision"));
+}
