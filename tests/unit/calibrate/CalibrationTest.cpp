@@ -157,9 +157,9 @@ TEST_CASE("what a log does not tell is said") {
   CHECK(constantOf(c, 0, "efficiency").isTold);
   CHECK_FALSE(constantOf(c, 0, "message_half").isTold);
   CHECK(std::count(c.notes.begin(), c.notes.end(),
-                   "message_half of level " + base.levels[0].name +
-                       " is not told by these logs: twice or half of it fits "
-                       "as well") == 1);
+                   fmt::format("message_half of level {} is not told by these "
+                               "logs: twice or half of it fits as well",
+                               base.levels[0].name)) == 1);
   CHECK_FALSE(c.tables[0].fitted.mean > 0.01);
 }
 

@@ -153,10 +153,10 @@ TEST_CASE("what is damaged is named, with its line") {
         "log-bad-row:1");
   // One check for both kinds of log.
   const auto json = [&](std::string_view time, std::string_view speed) {
-    return problem("{\"args\":[\"all_reduce_perf\"],\"results\":[{\"size\":"
-                   "1048576,\"out_of_place\":{\"time\":" +
-                   std::string(time) + ",\"alg_bw\":" + std::string(speed) +
-                   ",\"bus_bw\":45.87}}]}");
+    return problem(fmt::format(
+        R"({{"args":["all_reduce_perf"],"results":[{{"size":1048576,)"
+        R"("out_of_place":{{"time":{},"alg_bw":{},"bus_bw":45.87}}}}]}})",
+        time, speed));
   };
   CHECK(json("4.0", "26.21") == "log-bad-row:0");
   CHECK(json("0.0001", "10485760") == "log-bad-row:0");

@@ -115,8 +115,9 @@ TEST_CASE("what a row does not say, or cannot be, is said") {
 TEST_CASE("a row's own clauses of a pipeline, whatever they are") {
   const char *columns = "id,accelerator,gpus,arch,seq,mbs,gbs,pp,clauses,mfu";
   const auto with = [&](const std::string &pp, const std::string &clauses) {
-    return planText(columns, "a,h100,16,llama3_8b,8192,1,128," + pp + "," +
-                                 clauses + ",0.4");
+    return planText(
+        columns,
+        fmt::format("a,h100,16,llama3_8b,8192,1,128,{},{},0.4", pp, clauses));
   };
   CHECK(has(with("2", "pipeline virtual 2"),
             "  pipeline   over pp { schedule 1F1B, virtual 2 }\n"));
@@ -130,8 +131,9 @@ TEST_CASE("a row's own clauses of a pipeline, whatever they are") {
 TEST_CASE("experts span the tensor axis whole, or the row is not written") {
   const char *columns = "id,accelerator,gpus,arch,seq,mbs,gbs,tp,ep,mfu";
   const auto with = [&](const std::string &tp, const std::string &ep) {
-    return planText(columns, "a,h100,64,gpt_oss_120b,4096,1,512," + tp + "," +
-                                 ep + ",0.4");
+    return planText(
+        columns,
+        fmt::format("a,h100,64,gpt_oss_120b,4096,1,512,{},{},0.4", tp, ep));
   };
   CHECK(has(with("2", "8"), "  mesh       dp = 8, ep = 4, tp = 2\n"));
   CHECK(has(with("4", "4"), "  mesh       dp = 16, tp = 4\n"));
@@ -145,8 +147,8 @@ TEST_CASE("formats by whatever name") {
       "id,accelerator,gpus,arch,seq,mbs,gbs,zero,precision,mfu";
   const auto with = [&](const std::string &accelerator,
                         const std::string &precision) {
-    return planText(columns, "a," + accelerator + ",8,llama3_8b,8192,1,128,3," +
-                                 precision + ",0.4");
+    return planText(columns, fmt::format("a,{},8,llama3_8b,8192,1,128,3,{},0.4",
+                                         accelerator, precision));
   };
   for (const char *name : {"mxfp8", "mxfp8_bf16", "fp8-mx", "MXFP8"})
     CHECK(has(with("b200", name), "compute = mxfp8, attention = bf16\n"));
