@@ -4,7 +4,8 @@ usage: AxisNamesTest.py
 
 Fails where a customary name of an axis stands as a word in the code or in a text of
 it. Comments, the pages of `planc explain` and a help that begins "as in" may show
-examples.
+examples. compiler/validate is a user: it writes the plans of published runs, in the
+words of their sources.
 """
 import glob
 import os
@@ -30,6 +31,8 @@ def main():
         for kind in ("cpp", "h", "hpp", "def", "g4"):
             for path in sorted(glob.glob(f"{ROOT}/{folder}/**/*.{kind}",
                                          recursive=True)):
+                if os.path.relpath(path, ROOT).startswith("compiler/validate/"):
+                    continue
                 count += 1
                 with open(path, encoding="utf-8") as source:
                     lines = without_comments(source.read()).splitlines()

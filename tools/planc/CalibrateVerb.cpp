@@ -112,8 +112,8 @@ std::optional<hardware::Cluster> load(const KnownCluster &known) {
   options.text = "language 1\nimport std.models.gpt\nimport " +
                  std::string(known.module) + "\nplan p for gpt2_small on " +
                  std::string(known.name) +
-                 "[1] {\n  batch 1 sequences of 128 tokens\n  mesh dp = rest\n"
-                 "  shard batch over dp\n  precision compute = fp16\n}\n";
+                 "[1] {\n  batch 1 sequences of 128 tokens\n  mesh data = rest\n"
+                 "  shard batch over data\n  precision compute = fp16\n}\n";
   driver::Session session(options);
   session.check();
   if (const auto &module = session.compilation().module)
