@@ -109,11 +109,11 @@ const KnownCluster *clusterOfDevice(std::string_view device) {
 std::optional<hardware::Cluster> load(const KnownCluster &known) {
   driver::Options options;
   options.file = "calibrate.plan";
-  options.text = "language 1\nimport std.models.gpt\nimport " +
-                 std::string(known.module) + "\nplan p for gpt2_small on " +
-                 std::string(known.name) +
-                 "[1] {\n  batch 1 sequences of 128 tokens\n  mesh data = rest\n"
-                 "  shard batch over data\n  precision compute = fp16\n}\n";
+  options.text =
+      "language 1\nimport std.models.gpt\nimport " + std::string(known.module) +
+      "\nplan p for gpt2_small on " + std::string(known.name) +
+      "[1] {\n  batch 1 sequences of 128 tokens\n  mesh data = rest\n"
+      "  shard batch over data\n  precision compute = fp16\n}\n";
   driver::Session session(options);
   session.check();
   if (const auto &module = session.compilation().module)
