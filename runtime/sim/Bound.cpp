@@ -298,7 +298,9 @@ void StepBound::holdRuns(RankClassId c,
         before += gathered->load;
       else if (chunk == task.chunk)
         own = gathered;
-    problem_.tasks[run].deps.push_back({lengthAfter(c, before), Duration(0)});
+    // Made first: the table of tasks may move when it grows.
+    const sched::TaskId held = lengthAfter(c, before);
+    problem_.tasks[run].deps.push_back({held, Duration(0)});
     if (own)
       rests_[run].push_back(lengthAfter(c, before + own->load + own->rest));
   }
