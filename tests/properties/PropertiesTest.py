@@ -177,9 +177,9 @@ def check_exposed_reduction_vanishes_with_reduction_in_the_network(tool):
         expect(free[1]["step_time_s"] <= free[0]["step_time_s"],
                accelerators, [one["step_time_s"] for one in free])
     # Slow enough for the ring to show, not for the switch.
-    ring = at("200GB/s", "", 8, "bucket auto")
-    switch = at("200GB/s", "in_network_reduction true", 8, "bucket auto")
-    expect(exposed(ring, "gradients") > 10 * exposed(switch, "gradients"),
+    ring = at("200GB/s", "", 8)
+    switch = at("200GB/s", "in_network_reduction true", 8)
+    expect(exposed(ring, "gradients") > 5 * exposed(switch, "gradients"),
            exposed(ring, "gradients"), exposed(switch, "gradients"))
     hidden = at("300GB/s", "in_network_reduction true", 8)
     expect(exposed(hidden, "gradients") < 0.01 * hidden["step_time_s"],
