@@ -157,8 +157,8 @@ def check_exposed_reduction_grows_when_bandwidth_falls(tool):
 
 
 def check_exposed_reduction_vanishes_with_reduction_in_the_network(tool):
-    """M12: where switches sum, less is sent, and what is left hides. Of the same
-    messages: with the freedom to, planc sends fewer where that is quicker."""
+    """M12: where switches sum, less is sent, and what is left hides. How much
+    less is a question of the same messages: `bucket auto` may send others."""
     def at(rate, reduction, accelerators, bucket="bucket layer"):
         return tool.report(plan(
             f"batch {4 * accelerators} sequences of 1024 tokens, "
@@ -177,9 +177,9 @@ def check_exposed_reduction_vanishes_with_reduction_in_the_network(tool):
         expect(free[1]["step_time_s"] <= free[0]["step_time_s"],
                accelerators, [one["step_time_s"] for one in free])
     # Slow enough for the ring to show, not for the switch.
-    ring = at("200GB/s", "", 8)
-    switch = at("200GB/s", "in_network_reduction true", 8)
-    expect(exposed(ring, "gradients") > 5 * exposed(switch, "gradients"),
+    ring = at("200GB/s", "", 8, "bucket auto")
+    switch = at("200GB/s", "in_network_reduction true", 8, "bucket auto")
+    expect(exposed(ring, "gradients") > 10 * exposed(switch, "gradients"),
            exposed(ring, "gradients"), exposed(switch, "gradients"))
     hidden = at("300GB/s", "in_network_reduction true", 8, "bucket auto")
     expect(exposed(hidden, "gradients") < 0.01 * hidden["step_time_s"],
