@@ -25,15 +25,10 @@ struct StepOptions {
   cl::SubCommand verb{"calibrate step",
                       "a training run's steps beside a plan's prediction"};
   PlanOptions plan{verb};
-  cl::opt<std::string> log{
-      "log", cl::desc("what Megatron-LM, torchtitan or NeMo printed"),
-      cl::value_desc("LOG"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> format{"format", cl::desc("text or json"),
-                              cl::value_desc("FORM"), cl::sub(verb),
-                              cl::cat(tool::options())};
-  cl::opt<std::string> output{"o", cl::desc("write to FILE"),
-                              cl::value_desc("FILE"), cl::sub(verb),
-                              cl::cat(tool::options())};
+  TextOption log{verb, "log", "what Megatron-LM, torchtitan or NeMo printed",
+                 "LOG"};
+  TextOption format{verb, "format", "text or json", "FORM"};
+  OutputOption output{verb};
 };
 
 } // namespace

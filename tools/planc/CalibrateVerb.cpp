@@ -43,20 +43,13 @@ struct ClusterOptions {
       cl::desc("a log, text or --json; several may follow. LOG@12x8 says 12 "
                "groups of 8"),
       cl::value_desc("LOG"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> like{
-      "like",
-      cl::desc("the library's cluster to begin with; that of the log's "
-               "device, if not given"),
-      cl::value_desc("NAME"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> name{"name", cl::desc("of the cluster that is written"),
-                            cl::value_desc("NAME"), cl::sub(verb),
-                            cl::cat(tool::options())};
-  cl::opt<std::string> format{"format", cl::desc("text or json"),
-                              cl::value_desc("FORM"), cl::sub(verb),
-                              cl::cat(tool::options())};
-  cl::opt<std::string> output{
-      "o", cl::desc("write a .plan file with the cluster to FILE"),
-      cl::value_desc("FILE"), cl::sub(verb), cl::cat(tool::options())};
+  TextOption like{verb, "like",
+                  "the library's cluster to begin with; that of the log's "
+                  "device, if not given",
+                  "NAME"};
+  TextOption name{verb, "name", "of the cluster that is written", "NAME"};
+  TextOption format{verb, "format", "text or json", "FORM"};
+  OutputOption output{verb, "write a .plan file with the cluster to FILE"};
 };
 
 struct NamedLog {

@@ -16,9 +16,7 @@ enum class Format { Text, Json };
 struct CheckOptions {
   cl::SubCommand verb{"check", "read and check, compile nothing"};
   PlanOptions plan{verb};
-  cl::opt<std::string> format{"format", cl::desc("text or json"),
-                              cl::value_desc("FORM"), cl::sub(verb),
-                              cl::cat(tool::options())};
+  TextOption format{verb, "format", "text or json", "FORM"};
 };
 
 constexpr std::array<Choice<Format>, 2> kFormats = {

@@ -22,6 +22,22 @@ llvm::cl::OptionCategory &options();
 std::optional<int> parseArguments(Arguments arguments,
                                   llvm::cl::SubCommand &verb);
 
+/// `--NAME VALUE` of one verb. The texts must outlive it.
+struct TextOption : llvm::cl::opt<std::string> {
+  TextOption(llvm::cl::SubCommand &verb, const char *name,
+             const char *description, const char *value)
+      : llvm::cl::opt<std::string>(
+            llvm::StringRef(name), llvm::cl::desc(description),
+            llvm::cl::value_desc(value), llvm::cl::sub(verb),
+            llvm::cl::cat(options())) {}
+};
+/// `-o FILE`.
+struct OutputOption : TextOption {
+  explicit OutputOption(llvm::cl::SubCommand &verb,
+                        const char *description = "write to FILE")
+      : TextOption(verb, "o", description, "FILE") {}
+};
+
 /// A word that an option may be given, and what it means.
 template <class Value> struct Choice {
   std::string_view word;

@@ -19,11 +19,8 @@ struct EmitOptions {
   std::string stages = "one of " + allStages();
   cl::SubCommand verb{"emit", "what a stage made"};
   PlanOptions plan{verb};
-  cl::opt<std::string> stage{"stage", cl::desc(stages), cl::value_desc("STAGE"),
-                             cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> output{"o", cl::desc("write to FILE"),
-                              cl::value_desc("FILE"), cl::sub(verb),
-                              cl::cat(tool::options())};
+  TextOption stage{verb, "stage", stages.c_str(), "STAGE"};
+  OutputOption output{verb};
 };
 
 } // namespace

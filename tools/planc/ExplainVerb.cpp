@@ -21,12 +21,8 @@ struct ExplainOptions {
                       "why a step is as long as it is, and what would make it "
                       "shorter; with the code of a diagnostic, its page"};
   PlanOptions plan{verb, "FILE|CODE"};
-  cl::opt<std::string> format{"format", cl::desc("text or json"),
-                              cl::value_desc("FORM"), cl::sub(verb),
-                              cl::cat(tool::options())};
-  cl::opt<std::string> output{"o", cl::desc("write to FILE"),
-                              cl::value_desc("FILE"), cl::sub(verb),
-                              cl::cat(tool::options())};
+  TextOption format{verb, "format", "text or json", "FORM"};
+  OutputOption output{verb};
 };
 
 constexpr std::array<Choice<Format>, 2> kFormats = {

@@ -17,20 +17,11 @@ enum class Format { Text, Json, Markdown };
 struct MfuOptions {
   cl::SubCommand verb{"mfu", "the MFU of a measured run, by every convention"};
   PlanOptions plan{verb};
-  cl::opt<std::string> step{"step",
-                            cl::desc("the measured step time, e.g. "
-                                     "5.18s or 820ms"),
-                            cl::value_desc("TIME"), cl::sub(verb),
-                            cl::cat(tool::options())};
-  cl::opt<std::string> peak{
-      "peak", cl::desc("against another peak, e.g. 2PFLOP/s"),
-      cl::value_desc("RATE"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> format{"format", cl::desc("text, json or markdown"),
-                              cl::value_desc("FORM"), cl::sub(verb),
-                              cl::cat(tool::options())};
-  cl::opt<std::string> output{"o", cl::desc("write to FILE"),
-                              cl::value_desc("FILE"), cl::sub(verb),
-                              cl::cat(tool::options())};
+  TextOption step{verb, "step", "the measured step time, e.g. 5.18s or 820ms",
+                  "TIME"};
+  TextOption peak{verb, "peak", "against another peak, e.g. 2PFLOP/s", "RATE"};
+  TextOption format{verb, "format", "text, json or markdown", "FORM"};
+  OutputOption output{verb};
 };
 
 constexpr std::array<Choice<Format>, 3> kFormats = {
@@ -64,13 +55,8 @@ int runMfu(Arguments arguments) {
   if (!step)
     return usageError("--step wants a time, such as 5.18s or 820ms, found '" +
                       options.step + "'");
-  if (!options.peak.empty()) {
-    session->peakFlopsPerSecond = rateOf(options.peak);
-    if (!session->peakFlopsPerSecond)
-      return usageError("--peak wants GFLOP/s, TFLOP/s or PFLOP/s, such as "
-                        "989.4TFLOP/s, found '" +
-                        options.peak + "'");
-  }
+  if (const auto code = setPeak(*session, options.peak))
+    return *code;
   driver::Session compile(*session);
   const driver::Outcome outcome = compile.run();
   printDiagnostics(compile);

@@ -2,6 +2,7 @@
 
 #include "compiler/diag/Consumers.h"
 #include "tools/planc/CommandLine.h"
+#include "tools/planc/Quantities.h"
 #include "tools/planc/Terminal.h"
 
 #include <llvm/Support/raw_ostream.h>
@@ -27,6 +28,17 @@ bool isSameFile(const std::string &a, const std::string &b) {
 }
 
 } // namespace
+
+std::optional<int> setPeak(driver::Options &session, const std::string &rate) {
+  if (rate.empty())
+    return std::nullopt;
+  session.peakFlopsPerSecond = rateOf(rate);
+  if (session.peakFlopsPerSecond)
+    return std::nullopt;
+  return usageError("--peak wants GFLOP/s, TFLOP/s or PFLOP/s, such as "
+                    "989.4TFLOP/s, found '" +
+                    rate + "'");
+}
 
 std::string whyUnreadable(const std::string &path) {
   // Without O_NONBLOCK, opening a named pipe would wait for its other end.

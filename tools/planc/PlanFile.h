@@ -28,6 +28,9 @@ struct PlanOptions {
   std::optional<driver::Options> session() const;
 };
 
+/// `--peak RATE`, where it was given; an exit code after a message.
+std::optional<int> setPeak(driver::Options &session, const std::string &rate);
+
 /// Why nothing can be read from the file; empty when something can.
 std::string whyUnreadable(const std::string &path);
 

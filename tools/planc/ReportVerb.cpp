@@ -1,7 +1,6 @@
 // planc report FILE: what a step costs and why.
 #include "runtime/report/Writers.h"
 #include "tools/planc/PlanFile.h"
-#include "tools/planc/Quantities.h"
 #include "tools/planc/Terminal.h"
 
 #include <array>
@@ -18,18 +17,12 @@ enum class ColorChoice { Auto, Always, Never };
 struct ReportOptions {
   cl::SubCommand verb{"report", "what a step costs and why"};
   PlanOptions plan{verb};
-  cl::opt<std::string> format{"format", cl::desc("text, json or markdown"),
-                              cl::value_desc("FORM"), cl::sub(verb),
-                              cl::cat(tool::options())};
-  cl::opt<std::string> output{"o", cl::desc("write to FILE"),
-                              cl::value_desc("FILE"), cl::sub(verb),
-                              cl::cat(tool::options())};
-  cl::opt<std::string> peak{
-      "peak", cl::desc("print MFU against another peak, e.g. 2PFLOP/s"),
-      cl::value_desc("RATE"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> color{
-      "color", cl::desc("colour: auto (on a terminal), always or never"),
-      cl::value_desc("WHEN"), cl::sub(verb), cl::cat(tool::options())};
+  TextOption format{verb, "format", "text, json or markdown", "FORM"};
+  OutputOption output{verb};
+  TextOption peak{verb, "peak", "print MFU against another peak, e.g. 2PFLOP/s",
+                  "RATE"};
+  TextOption color{verb, "color",
+                   "colour: auto (on a terminal), always or never", "WHEN"};
 };
 
 constexpr std::array<Choice<Format>, 3> kFormats = {
@@ -90,13 +83,8 @@ int runReport(Arguments arguments) {
   auto session = options.plan.session();
   if (!session)
     return kUsage;
-  if (!options.peak.empty()) {
-    session->peakFlopsPerSecond = rateOf(options.peak);
-    if (!session->peakFlopsPerSecond)
-      return usageError("--peak wants GFLOP/s, TFLOP/s or PFLOP/s, such as "
-                        "989.4TFLOP/s, found '" +
-                        options.peak + "'");
-  }
+  if (const auto code = setPeak(*session, options.peak))
+    return *code;
   driver::Session compile(*session);
   const driver::Outcome outcome = compile.run();
   printDiagnostics(compile);

@@ -11,9 +11,7 @@ namespace {
 struct TraceVerbOptions {
   cl::SubCommand verb{"trace", "the timeline, for ui.perfetto.dev"};
   PlanOptions plan{verb};
-  cl::opt<std::string> output{"o", cl::desc("write to FILE"),
-                              cl::value_desc("FILE"), cl::sub(verb),
-                              cl::cat(tool::options())};
+  OutputOption output{verb};
 };
 
 } // namespace

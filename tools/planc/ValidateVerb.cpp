@@ -30,26 +30,15 @@ struct VerbOptions {
   cl::list<std::string> data{
       "data", cl::desc("a table of runs instead of the library's"),
       cl::value_desc("FILE.csv"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> only{"only", cl::desc("rows whose ids match"),
-                            cl::value_desc("GLOB"), cl::sub(verb),
-                            cl::cat(tool::options())};
-  cl::opt<std::string> format{
-      "format", cl::desc("text, json, markdown, csv or svg"),
-      cl::value_desc("FORM"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> plans{
-      "plans", cl::desc("write every row's plan below DIR"),
-      cl::value_desc("DIR"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> write{
-      "write", cl::desc("write the manual's page, its table and its picture"),
-      cl::value_desc("DIR"), cl::sub(verb), cl::cat(tool::options())};
-  cl::opt<std::string> output{"o", cl::desc("write to FILE"),
-                              cl::value_desc("FILE"), cl::sub(verb),
-                              cl::cat(tool::options())};
-  cl::opt<std::string> threads{
-      "threads",
-      cl::desc("rows at a time; as many as there are processors, if "
-               "not given"),
-      cl::value_desc("N"), cl::sub(verb), cl::cat(tool::options())};
+  TextOption only{verb, "only", "rows whose ids match", "GLOB"};
+  TextOption format{verb, "format", "text, json, markdown, csv or svg", "FORM"};
+  TextOption plans{verb, "plans", "write every row's plan below DIR", "DIR"};
+  TextOption write{verb, "write",
+                   "write the manual's page, its table and its picture", "DIR"};
+  OutputOption output{verb};
+  TextOption threads{
+      verb, "threads",
+      "rows at a time; as many as there are processors, if not given", "N"};
 };
 
 constexpr std::array<Choice<Format>, 5> kFormats = {
