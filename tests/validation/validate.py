@@ -21,7 +21,7 @@ SHOWN = 40
 
 
 def make(planc, folder):
-    """The three files, in a folder that has the page."""
+    """The four files, in a folder that has the page."""
     run = subprocess.run([planc, "validate", "--write", str(folder)],
                          capture_output=True, text=True, check=False)
     if run.returncode != 0 or run.stderr:
