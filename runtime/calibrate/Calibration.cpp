@@ -280,6 +280,9 @@ Misfit together(const Misfit &a, const Misfit &b) {
           std::max(a.worst, b.worst), a.rows + b.rows};
 }
 
+/// Tests up to which each is left out in turn, a fit for each.
+constexpr std::size_t kMostHeldOut = 8;
+
 /// How well table `i` is predicted by a fit that did not see it.
 void holdOut(const hardware::Cluster &base, std::span<const Share> shares,
              std::size_t i, FittedTable &table) {
@@ -370,6 +373,19 @@ Calibration fitCluster(const hardware::Cluster &base,
   out.constants = fitter.constants();
   if (!fitter.note().empty())
     out.notes.push_back(fitter.note());
+  if (shares.size() > kMostHeldOut)
+    out.notes.push_back(fmt::format(
+        "of more than {} tests none is left out in turn", kMostHeldOut));
+  for (const Placed &placed : tables)
+    if (const std::string &first = tables.front().table.device;
+        !first.empty() && !placed.table.device.empty() &&
+        placed.table.device != first) {
+      out.notes.push_back(
+          fmt::format("logs of different devices ({}, {}) are fitted as one "
+                      "cluster",
+                      first, placed.table.device));
+      break;
+    }
   for (std::size_t i = 0; i < shares.size(); ++i) {
     FittedTable table;
     table.placed = tables[i];
@@ -381,7 +397,8 @@ Calibration fitCluster(const hardware::Cluster &base,
     }
     table.fitted = misfitOf(out.cluster, shares[i]);
     table.before = misfitOf(wide, shares[i]);
-    holdOut(wide, shares, i, table);
+    if (shares.size() <= kMostHeldOut)
+      holdOut(wide, shares, i, table);
     if (table.fitted.mean > table.before.mean)
       out.notes.push_back(fmt::format(
           "{}: fits worse than before, since other logs of the same links say "

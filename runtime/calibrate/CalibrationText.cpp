@@ -39,12 +39,6 @@ std::string_view wordsOf(FittedTable::Left left) {
   return "nothing";
 }
 
-/// Right-aligned; µ is one column wide.
-std::string padded(const std::string &text, std::size_t width) {
-  const std::size_t columns = report::columnsOf(text);
-  return std::string(width > columns ? width - columns : 0, ' ') + text;
-}
-
 std::string valueOf(const FittedConstant &constant, double value) {
   switch (constant.knob.grid) {
   case Grid::Share:
@@ -65,14 +59,15 @@ std::string tableText(const FittedTable &t) {
       "\n{}: {} of {} x {}{}\n", oneLine(table.log), nameOf(table.test),
       t.placed.shape.groups, t.placed.shape.ranks,
       table.device.empty() ? "" : " " + oneLine(table.device));
-  out += padded("size", 10) + padded("measured", 12) + padded("fitted", 12) +
-         padded("off %", 9) + padded("before %", 10) + "   algorithm\n";
+  out += report::padded("size", 10) + report::padded("measured", 12) +
+         report::padded("fitted", 12) + report::padded("off %", 9) +
+         report::padded("before %", 10) + "   algorithm\n";
   for (const FittedRow &row : t.rows)
-    out += padded(report::bytesText(Bytes(row.bytes)), 10) +
-           padded(timeText(row.measured), 12) +
-           padded(timeText(row.fitted), 12) +
-           padded(off(row.fitted, row.measured), 9) +
-           padded(off(row.before, row.measured), 10) + "   " +
+    out += report::padded(report::bytesText(Bytes(row.bytes)), 10) +
+           report::padded(timeText(row.measured), 12) +
+           report::padded(timeText(row.fitted), 12) +
+           report::padded(off(row.fitted, row.measured), 9) +
+           report::padded(off(row.before, row.measured), 10) + "   " +
            std::string(cost::toString(row.algorithm)) + "\n";
   if (t.fitted.rows > 0)
     out += fmt::format("from 1 MiB: mean {}, worst {}; before: mean {}, worst "
@@ -134,7 +129,7 @@ std::string toText(const Calibration &calibration) {
   for (const FittedConstant &c : calibration.constants)
     out += fmt::format("  {:<8} {:<21}{}   before {}{}\n",
                        oneLine(calibration.cluster.levels[c.level].name),
-                       c.knob.name, padded(valueOf(c, c.value), 10),
+                       c.knob.name, report::padded(valueOf(c, c.value), 10),
                        valueOf(c, c.before), c.isTold ? "" : "   (not told)");
   for (const FittedTable &table : calibration.tables)
     out += tableText(table);

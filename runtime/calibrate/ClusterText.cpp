@@ -148,7 +148,7 @@ private:
       line("    oversubscription {:.9g}", level.oversubscription);
     for (const Field &field : kFields) {
       const double value = level.constants.*field.constant;
-      if (value != field.neutral)
+      if (value != field.neutral || fitted(l, field.name) != nullptr)
         constant(l, field.name, valueText(field.name, value));
     }
     line("  }}");

@@ -44,22 +44,6 @@ std::string_view textOf(const json::Object &object, llvm::StringRef key) {
               : std::string_view();
 }
 
-Test testNamed(std::string_view name) {
-  Test found = Test::Unknown;
-  std::size_t longest = 0;
-  const auto look = [&](Test test, std::string_view word) {
-    if (name.find(std::string(word) + "_perf") != std::string_view::npos &&
-        word.size() > longest) {
-      longest = word.size();
-      found = test;
-    }
-  };
-#define PLANC_NCCL_TEST(NAME, PROGRAM, FACTOR, INSTRUCTION)                    \
-  look(Test::NAME, PROGRAM);
-#include "runtime/calibrate/NcclTests.def"
-  return found;
-}
-
 void readDevices(const json::Object &config, NcclTables &tables) {
   const json::Array *devices = config.getArray("devices");
   if (devices == nullptr)
@@ -105,7 +89,7 @@ void readResults(const json::Array &results, NcclTables &tables) {
       const std::string_view root = textOf(*result, "root");
       if (root.find_first_of("0123456789") != std::string_view::npos)
         row.root = root.find('-') == std::string_view::npos ? 0 : -1;
-      if (const Test test = testNamed(textOf(*result, "experiment_name"));
+      if (const Test test = testIn(textOf(*result, "experiment_name"));
           test != Test::Unknown)
         tables.test(test);
       readTimes(*result, "out_of_place", row);
@@ -146,7 +130,7 @@ void readJson(const LogText &log, NcclTables &tables) {
   if (const json::Array *arguments = root->getArray("args");
       arguments != nullptr && !arguments->empty())
     if (const auto program = (*arguments)[0].getAsString())
-      tables.test(testNamed({program->data(), program->size()}));
+      tables.test(testIn({program->data(), program->size()}));
   if (const json::Object *config = root->getObject("config"))
     readDevices(*config, tables);
   readDevices(*root, tables);

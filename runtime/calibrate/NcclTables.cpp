@@ -115,6 +115,21 @@ void sortRows(std::vector<LogRow> &rows) {
 
 } // namespace
 
+Test testIn(std::string_view text) {
+  Test found = Test::Unknown;
+  std::size_t from = text.size() + 1;
+  for (const TestInfo &info : kTests) {
+    const std::size_t at = text.find(std::string(info.name) + "_perf");
+    // `reduce_perf` also ends `all_reduce_perf`.
+    const bool isWord = at == 0 || (at < text.size() && text[at - 1] != '_');
+    if (at != std::string_view::npos && isWord && at < from) {
+      from = at;
+      found = info.test;
+    }
+  }
+  return found;
+}
+
 std::optional<std::string> whyUnsound(std::int64_t bytes,
                                       const FoundRow::Timed &timed) {
   // No message takes less than a nanosecond, none takes weeks.

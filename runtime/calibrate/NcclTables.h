@@ -20,6 +20,9 @@ struct FoundRow {
   std::vector<Timed> timed; ///< out of place, in place; at least one
 };
 
+/// `all_reduce_perf`, wherever it stands in the text; the first of several.
+Test testIn(std::string_view text);
+
 /// Why a time of a row cannot be; nothing where it can. nccl-tests prints the
 /// bandwidth with two digits.
 std::optional<std::string> whyUnsound(std::int64_t bytes,

@@ -25,25 +25,6 @@ bool isType(std::string_view word) {
   return std::find(kTypes.begin(), kTypes.end(), word) != kTypes.end();
 }
 
-/// `all_reduce_perf`, wherever it stands in the line.
-Test testIn(std::string_view line) {
-  Test found = Test::Unknown;
-  std::size_t from = line.size() + 1;
-  const auto look = [&](Test test, std::string_view name) {
-    const std::size_t at = line.find(std::string(name) + "_perf");
-    // `reduce_perf` also ends `all_reduce_perf`.
-    const bool isWord = at == 0 || (at < line.size() && line[at - 1] != '_');
-    if (at != std::string_view::npos && isWord && at < from) {
-      from = at;
-      found = test;
-    }
-  };
-#define PLANC_NCCL_TEST(NAME, PROGRAM, FACTOR, INSTRUCTION)                    \
-  look(Test::NAME, PROGRAM);
-#include "runtime/calibrate/NcclTests.def"
-  return found;
-}
-
 /// What the header of a table says about its rows.
 struct Columns {
   bool isKnown = false, hasRoot = false, hasErrors = false;

@@ -96,6 +96,11 @@ Placement place(const LogTable &table, const Shape &said,
                 fmt::format("{} is read, and nothing is fitted to it",
                             nameOf(table.test)));
   placed.kind = *kind;
+  if (table.rows.size() > kMostSizes)
+    return fail(LogProblemKind::TooLarge,
+                fmt::format("the test has {} sizes, and links are fitted to {} "
+                            "at most",
+                            table.rows.size(), kMostSizes));
   if (table.rows.back().bytes < kLargeMessage)
     return fail(LogProblemKind::TooFewSizes,
                 fmt::format("the largest size is {} B, and links are fitted "

@@ -10,6 +10,9 @@ namespace planc::calibrate {
 /// Sizes that bandwidths are fitted to and errors said of.
 inline constexpr std::int64_t kLargeMessage = 1 << 20;
 
+/// Sizes of one test that links are fitted to; nccl-tests steps by factors.
+inline constexpr std::size_t kMostSizes = 256;
+
 /// Groups of the innermost level and ranks of each, as the user says them
 /// (`LOG@12x8`); 0: as the log says.
 struct Shape {
@@ -26,9 +29,10 @@ struct Placed {
   std::string note;         ///< what was assumed; mostly empty
 };
 
-/// A cluster large enough for the table: `cluster` with its levels widened.
-/// Fails where the ranks are unknown or more than its levels hold, or the test
-/// is none that planc costs.
+/// The table placed on `cluster`, whose levels are widened as far as it takes.
+/// Fails where the ranks are unknown, several groups meet a cluster of one
+/// level, no size is 1 MiB, there are too many, or the test is none that planc
+/// costs.
 struct Placement {
   std::optional<Placed> placed;
   std::optional<LogProblem> error;

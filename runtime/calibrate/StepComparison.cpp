@@ -54,13 +54,11 @@ Range plausible(Cause cause) {
   return {1, 1};
 }
 
-std::string padded(const std::string &text, std::size_t width) {
-  const std::size_t columns = report::columnsOf(text);
-  return std::string(width > columns ? width - columns : 0, ' ') + text;
-}
-
 std::string factorText(double factor) {
-  return factor < 0 ? "none" : fmt::format("x {:.2f}", factor);
+  constexpr double kMost = 1000; // as wide as its column
+  return factor < 0        ? "none"
+         : factor >= kMost ? "x > 1000"
+                           : fmt::format("x {:.2f}", factor);
 }
 
 } // namespace
@@ -119,17 +117,19 @@ std::string toText(const StepComparison &c) {
                        names.empty() ? "no convention below within 2 %"
                                      : "counted as " + names);
   }
-  out += "\nif one cause alone were the reason\n" + padded("predicted", 31) +
-         padded("of step", 10) + padded("to be", 10) + "\n";
+  out += "\nif one cause alone were the reason\n" +
+         report::padded("predicted", 31) + report::padded("of step", 10) +
+         report::padded("to be", 10) + "\n";
   for (const Suspect &s : c.suspects)
-    out += fmt::format("  {:<18}{}{}{}{}\n", report::wordsOf(s.cause),
-                       padded(report::durationText(s.predicted), 11),
-                       padded(report::percentage(toSeconds(s.predicted) /
-                                                 toSeconds(c.run.predicted)) +
-                                  " %",
-                              10),
-                       padded(factorText(s.factor), 10),
-                       s.isPlausible ? "   plausible" : "");
+    out += fmt::format(
+        "  {:<18}{}{}{}{}\n", report::wordsOf(s.cause),
+        report::padded(report::durationText(s.predicted), 11),
+        report::padded(report::percentage(toSeconds(s.predicted) /
+                                          toSeconds(c.run.predicted)) +
+                           " %",
+                       10),
+        report::padded(factorText(s.factor), 10),
+        s.isPlausible ? "   plausible" : "");
   return out + "\n" + report::toText(c.run);
 }
 

@@ -47,11 +47,6 @@ std::string share(const std::optional<double> &value) {
   return value ? percentage(*value) : "–";
 }
 
-std::string padded(std::string text, std::size_t columns) {
-  const std::size_t width = columnsOf(text);
-  return std::string(columns > width ? columns - width : 0, ' ') + text;
-}
-
 } // namespace
 
 std::string_view keyOf(FlopCount count) { return infoOf(count).key; }

@@ -125,6 +125,12 @@ std::string scaledCount(double value) {
   return threeDigits(value / scale.from) + std::string(scale.suffix);
 }
 
+std::string padded(std::string_view text, std::size_t columns) {
+  const std::size_t width = columnsOf(text);
+  return std::string(columns > width ? columns - width : 0, ' ') +
+         std::string(text);
+}
+
 std::string percentage(double fraction) {
   return fmt::format("{:.1f}", fraction * 100.0);
 }

@@ -31,6 +31,9 @@ std::string gibibytes(Bytes bytes);
 /// `2.66 M`, `15.6 T`, `162`.
 std::string scaledCount(double value);
 
+/// Right-aligned in so many columns; `µ` is one wide.
+std::string padded(std::string_view text, std::size_t columns);
+
 /// One digit after the point: 0.3824 → `38.2`.
 std::string percentage(double fraction);
 

@@ -243,3 +243,31 @@ TEST_CASE("grids print without loss and end where they say") {
       CHECK(before <= (knob.grid == Grid::Share ? 1.0 : 1e12));
     }
 }
+
+TEST_CASE("a test of too many sizes is refused, many tests are fitted once") {
+  const hardware::Cluster base = plain();
+  const Made made{Test::AllReduce, InstructionKind::AllReduce, {1, 8}};
+  const auto logOf = [&](std::size_t sizes) {
+    std::string text = header(Layout::New);
+    for (std::size_t i = 0; i < sizes; ++i)
+      text += madeRow(made, std::int64_t(1 + i) << 20,
+                      5e-5 + 1e-5 * static_cast<double>(i));
+    return text;
+  };
+  const ReadLog many = readNcclLog({"made.log", logOf(kMostSizes + 1)});
+  REQUIRE(many.tables.size() == 1);
+  const Placement placement = place(many.tables[0], {1, 8}, base);
+  REQUIRE(placement.error);
+  CHECK(placement.error->kind == LogProblemKind::TooLarge);
+
+  std::vector<Placed> tables(9, placedOf(base, logOf(7), {1, 8}));
+  tables.back().table.device = "B";
+  tables.front().table.device = "A";
+  const Calibration c = fitCluster(base, tables);
+  CHECK(std::count(c.notes.begin(), c.notes.end(),
+                   "of more than 8 tests none is left out in turn") == 1);
+  CHECK(std::count(c.notes.begin(), c.notes.end(),
+                   "logs of different devices (A, B) are fitted as one "
+                   "cluster") == 1);
+  CHECK(c.tables.front().left == FittedTable::Left::Nothing);
+}
