@@ -6,6 +6,7 @@
 #include "runtime/report/WaitShares.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 namespace planc::driver {
@@ -176,21 +177,20 @@ withoutReduction(const Compilation &compilation, const Options &options) {
     const cost::RooflineCostModel one = without({level});
     return !areSame(sim::modelCosts(programs, one), runs.costs, programs);
   };
-  report::WithoutReduction out;
-  for (std::size_t level : summing)
-    if (summing.size() == 1 || isUsed(level))
-      out.levels += (out.levels.empty() ? "" : ", ") + given.levels[level].name;
-  if (out.levels.empty()) // only together
-    for (std::size_t level : summing)
-      out.levels += (out.levels.empty() ? "" : ", ") + given.levels[level].name;
   Result<timeline::Timeline> timeline =
       sim::simulate(programs, costs, runs.order, simulationOptions(options));
   if (!timeline)
     return timeline.failure();
+  report::WithoutReduction out;
   out.figures = report::figuresOf(programs, *timeline);
   const std::int64_t change = (timeline->stepTime - runs.chosen.stepTime).value;
   if (std::abs(change) < runs.chosen.stepTime.value / 1000)
     return kNone;
+  std::vector<std::size_t> used;
+  std::copy_if(summing.begin(), summing.end(), std::back_inserter(used),
+               isUsed);
+  for (std::size_t level : used.empty() ? summing : used) // only together
+    out.levels += (out.levels.empty() ? "" : ", ") + given.levels[level].name;
   return std::optional(out);
 }
 

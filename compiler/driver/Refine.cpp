@@ -183,10 +183,7 @@ private:
     return out;
   }
 
-  Bytes usable() const {
-    const hardware::Cluster &cluster = request_.module->cluster;
-    return cluster.accelerator.memory - cluster.reserve;
-  }
+  Bytes usable() const { return request_.module->cluster.usableMemory(); }
 
   void chooseAuto(Refined &refined, std::int64_t stage) const {
     const std::vector<std::size_t> chunks = chunksOf(refined.stages, stage);

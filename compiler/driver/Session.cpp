@@ -219,6 +219,7 @@ Options Session::State::variant(const std::string &clauses) const {
                          compilation.module->plan.name, clauses);
   out.planName = kName;
   out.verify = Options::Verify::Off;
+  out.asides = Options::Asides::Skipped;
   return out;
 }
 
@@ -235,7 +236,7 @@ Session::State::compileVariant(const Options &options) {
   const hardware::Cluster &cluster = state.compilation.module->cluster;
   for (const program::RankProgram &code : state.compilation.programs->classes)
     out.peak = std::max(out.peak, code.memory.total());
-  if (out.peak > cluster.accelerator.memory - cluster.reserve)
+  if (out.peak > cluster.usableMemory())
     return out;
   state.runPrograms();
   if (state.outcome != Outcome::Ok || !state.compilation.report)

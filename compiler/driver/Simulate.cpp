@@ -106,9 +106,7 @@ Result<Duration> frameworkStep(const ProgramSet &programs,
                                const sema::Plan &plan, const Options &options) {
   Result<timeline::Timeline> timeline = sim::simulate(
       programs, sim::modelCosts(programs, cost),
-      plan.overlap.gradients
-          ? sim::frameworkIssue(programs, policyOf(plan), overlapOf(plan))
-          : sim::programIssue(programs),
+      sim::frameworkIssue(programs, policyOf(plan), overlapOf(plan)),
       simulationOptions(options));
   if (!timeline)
     return timeline.failure();

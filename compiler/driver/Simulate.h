@@ -14,8 +14,8 @@ sim::Options simulationOptions(const Options &options);
 Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
                             const Options &options);
 
-/// The step in the framework's order, in program order where nothing overlaps:
-/// one simulation.
+/// The step in the buckets that the plan names, else the framework's: one
+/// simulation.
 Result<Duration> frameworkStep(const program::ProgramSet &programs,
                                const cost::CostModel &cost,
                                const sema::Plan &plan, const Options &options);

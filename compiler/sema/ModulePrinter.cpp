@@ -164,7 +164,9 @@ void Printer::printCluster() {
   printAccelerator();
   const hardware::Cluster &cluster = module_.cluster;
   line("cluster {}: {} accelerators, {} taken, {} left over", cluster.name,
-       cluster.size(), module_.accelerators, module_.leftOver);
+       // What a plan takes of a group may be all that is kept of it.
+       std::max(cluster.size(), module_.accelerators + module_.leftOver),
+       module_.accelerators, module_.leftOver);
   for (const hardware::Level &level : cluster.levels) {
     line(
         "  level {} of {}: link {} B/s, latency {} ps, oversubscription {}{}{}",

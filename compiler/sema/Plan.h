@@ -231,8 +231,8 @@ struct Plan {
   Kernels kernels;
   Overlap overlap;
   Bucket bucket;
-  /// Layers whose parameters are gathered ahead; `auto` (driver/Prefetch.h):
-  /// where to begin.
+  /// Layers whose parameters are gathered ahead; `auto`: 1 until
+  /// driver/Prefetch.h has chosen.
   std::int64_t prefetch = 1;
   bool prefetchIsAuto = false;
   OriginId prefetchClause;

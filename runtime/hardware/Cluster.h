@@ -89,6 +89,8 @@ struct Cluster {
   /// Accelerators in one group of level `index` (levels[0].of · … ·
   /// levels[index].of).
   std::int64_t groupSize(std::size_t index) const;
+  /// Of one accelerator, without the reserve.
+  Bytes usableMemory() const { return accelerator.memory - reserve; }
   /// Accelerators that share one host.
   std::int64_t perHost() const;
 };

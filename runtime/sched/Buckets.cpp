@@ -1,5 +1,5 @@
 #include "runtime/sched/Algorithms.h"
-#include "runtime/sched/PrefixSums.h"
+#include "runtime/sched/Saturated.h"
 
 #include <algorithm>
 #include <deque>

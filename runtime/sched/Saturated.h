@@ -1,4 +1,4 @@
-// Bytes of the first items.
+// Sums that stop before they overflow.
 #pragma once
 
 #include "runtime/sched/Algorithms.h"

@@ -1,6 +1,6 @@
 #include "runtime/sched/TwoLinks.h"
 
-#include "runtime/sched/PrefixSums.h"
+#include "runtime/sched/Saturated.h"
 
 #include <algorithm>
 #include <limits>

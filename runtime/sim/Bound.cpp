@@ -85,7 +85,7 @@ BlockBound boundOf(const program::Block &block,
 
 StepBound::StepBound(const Simulator &simulator)
     : set_(simulator.set()), costs_(simulator.costs()),
-      transfers_(simulator.program().transfers) {
+      program_(simulator.program()) {
   for (program::BlockId id : set_.blocks.ids())
     blocks_.push_back(
         boundOf(set_.blocks[id], costs_.instructions[id.index()]));
@@ -307,7 +307,7 @@ void StepBound::holdRuns(RankClassId c,
 }
 
 void StepBound::linkTransfers() {
-  for (const Transfer &transfer : transfers_)
+  for (const Transfer &transfer : program_.transfers)
     problem_.tasks[nodes_[transfer.to][transfer.recv]].deps.push_back(
         {nodes_[transfer.from][transfer.send],
          costs_.tasks[transfer.from][transfer.send].duration});

@@ -90,7 +90,7 @@ Duration StepBound::reductionsEnd(RankClassId c,
   const std::vector<Duration> runsBefore = beforeCompletion(c, chains);
   Duration end(0);
   LinkLoad links[2];
-  const std::vector<char> second = secondLegs(set_, rankClass);
+  const std::vector<char> &second = program_.classes[c.index()].secondLegs;
   std::vector<char> follows(rankClass.reduces.size());
   for (const Piece &piece : rankClass.reduces)
     if (piece.then.isValid())

@@ -56,8 +56,9 @@ Buckets cutGathers(const PieceTimes &times, const Pieces &pieces,
 
 IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
                        const timeline::Timeline &seen, const IssueOrder &order,
-                       Legs legs) {
+                       Cutting cutting) {
   IssueOrder out;
+  out.overlap = cutting.overlap;
   out.orders = order.orders;
   for (RankClassId id : set.classes.ids()) {
     const PieceTimes times(seen, id);
@@ -69,10 +70,13 @@ IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
     };
     std::vector<Duration> ready;
     for (const Piece &piece : rankClass.reduces)
-      ready.push_back(piece.task.isValid() ? times.ready(piece) : Duration(0));
+      ready.push_back(piece.task.isValid() &&
+                              overlapsReductions(cutting.overlap)
+                          ? times.ready(piece)
+                          : Duration(0));
     std::vector<Bucket> reduces =
         cutAll(rankClass.reduces, ready, [&](const auto &group) {
-          if (legs == Legs::TwoLinks &&
+          if (cutting.legs == Legs::TwoLinks &&
               hasTwoLegs(rankClass.reduces, group.front()))
             return cutReduces(ready, rankClass.reduces, group,
                               linesThrough(costs, rankClass, rankClass.reduces,

@@ -109,9 +109,9 @@ private:
   }
 
   Result<Outcome> cut(const Outcome &seen, Legs legs) const {
-    IssueOrder order = chosenIssue(simulator_.set(), simulator_.costs(),
-                                   seen.timeline, seen.order, legs);
-    order.overlap = wanted_.overlap;
+    IssueOrder order =
+        chosenIssue(simulator_.set(), simulator_.costs(), seen.timeline,
+                    seen.order, {wanted_.overlap, legs});
     if (order == seen.order)
       return seen;
     return outcomeOf(simulator_, std::move(order), options_);
@@ -167,15 +167,19 @@ Result<Outcome> startOf(const Simulator &simulator, const Wanted &wanted,
                         const Comparison &seen, const Options &options) {
   if (wanted.overlap == Overlap::None)
     return seen.program;
-  if (wanted.buckets || wanted.overlap != Overlap::Allowed)
-    return outcomeOf(simulator,
-                     frameworkIssue(simulator.set(),
-                                    wanted.buckets.value_or(wanted.framework),
-                                    wanted.overlap),
-                     options);
-  return seen.program.timeline.stepTime < seen.framework.timeline.stepTime
+  Result<Outcome> start =
+      wanted.buckets || wanted.overlap != Overlap::Allowed
+          ? outcomeOf(simulator,
+                      frameworkIssue(simulator.set(),
+                                     wanted.buckets.value_or(wanted.framework),
+                                     wanted.overlap),
+                      options)
+          : Result<Outcome>(seen.framework);
+  if (!start || wanted.buckets)
+    return start;
+  return seen.program.timeline.stepTime < start->timeline.stepTime
              ? seen.program
-             : seen.framework;
+             : std::move(*start);
 }
 
 } // namespace

@@ -11,10 +11,10 @@
 // - A Collective starts when its last member has joined, and holds the stream
 //   of each member from the moment that one joined.
 // - A reduction is ready when its last piece is, and the run that it is held
-//   for has ended; second legs have a stream of their own; the Update of a
-//   class waits for all reductions of the class, and with StepEnd::Joined for
-//   all classes to come that far, unless the program has its own Norm
-//   collective (which then waits for the reductions of its class).
+//   for has ended; where reductions overlap, second legs have a stream of their
+//   own; the Update of a class waits for all reductions of the class, and with
+//   StepEnd::Joined for all classes to come that far, unless the program has
+//   its own Norm collective (which then waits for the reductions of its class).
 // - Gathers of step s start when the update of step s has ended; the uses in
 //   step s + 1 wait for them. In the first step parameters are there.
 //

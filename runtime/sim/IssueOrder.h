@@ -79,14 +79,19 @@ enum class Legs : std::uint8_t {
   TwoLinks, ///< two: the next bucket's first leg runs beside the second
 };
 
+struct Cutting {
+  Overlap overlap = Overlap::Allowed;
+  Legs legs = Legs::OneLink; ///< of reductions over two groups
+};
+
 /// Bucket boundaries by the exact dynamic program of runtime/sched on the times
 /// of `seen` (a timeline of the same program): reductions by when pieces become
-/// ready; gathers by when they are used, which is the same problem with time
-/// reversed. Each group's cost is taken as α + β·bytes. Orders of blocks stay
-/// those of `order`, which `seen` ran. `legs`: of reductions over two groups.
+/// ready, all at once where they do not overlap; gathers by when they are used,
+/// which is the same problem with time reversed. Each group's cost is taken as
+/// α + β·bytes. Orders of blocks stay those of `order`, which `seen` ran.
 IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
                        const timeline::Timeline &seen, const IssueOrder &order,
-                       Legs legs);
+                       Cutting cutting);
 
 /// The same buckets, each reduction held until its class has run up to the
 /// moment from which it and all behind it can still end when the last reduction

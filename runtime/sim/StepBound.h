@@ -115,7 +115,7 @@ private:
 
   const program::ProgramSet &set_;
   const Costs &costs_;
-  const std::vector<Transfer> &transfers_;
+  const CompiledProgram &program_;
   std::vector<BlockBound> blocks_;
   sched::Problem problem_;
   std::vector<std::vector<sched::TaskId>> nodes_; ///< by class and task

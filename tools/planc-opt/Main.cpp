@@ -260,8 +260,7 @@ private:
     Result<timeline::Timeline> seen = simulate(framework, 2);
     if (!seen)
       return seen.failure();
-    return sim::chosenIssue(*set_, costs_, *seen, framework,
-                            sim::Legs::OneLink);
+    return sim::chosenIssue(*set_, costs_, *seen, framework, {});
   }
 
   /// Sums over all ranks stay exact.

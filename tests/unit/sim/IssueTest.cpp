@@ -164,6 +164,20 @@ TEST_CASE("no order beats the bound, and the chosen is never the worst (M10)") {
   for (std::uint32_t seed = 1; seed <= 200; ++seed) {
     RandomProgram program = RandomPrograms(seed, {}).make();
     CAPTURE(seed);
+    for (sim::Overlap overlap :
+         {sim::Overlap::Reductions, sim::Overlap::Gathers}) {
+      sim::Wanted wanted;
+      wanted.overlap = overlap;
+      Result<sim::Comparison> less =
+          sim::compareOrders(program.set, program.costs, wanted,
+                             {2, sim::Contention::On, sim::Mode::Reuse});
+      REQUIRE(less);
+      REQUIRE(sim::verify(less->chosen.order, program.set).empty());
+      REQUIRE(less->chosen.timeline.stepTime <=
+              less->program.timeline.stepTime);
+      const sim::Overlap taken = less->chosen.order.overlap;
+      REQUIRE((taken == overlap || taken == sim::Overlap::None));
+    }
     for (sim::Contention contention :
          {sim::Contention::Off, sim::Contention::On}) {
       Result<sim::Comparison> compared = sim::compareOrders(

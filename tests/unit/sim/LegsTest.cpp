@@ -2,6 +2,7 @@
 
 #include "runtime/sched/TwoLinks.h"
 #include "runtime/sim/CompareOrders.h"
+#include "tests/unit/sched/Buckets.h"
 #include "tests/unit/sim/Pipelines.h"
 
 #include <random>
@@ -82,21 +83,6 @@ TwoLegs twoLegs(std::mt19937 &random) {
   return out;
 }
 
-/// Over all sets of neighbours.
-Duration shortest(const TwoLegs &problem) {
-  const std::size_t n = problem.items.size();
-  Duration best(std::numeric_limits<std::int64_t>::max());
-  for (std::size_t cuts = 0; cuts < (std::size_t(1) << (n - 1)); ++cuts) {
-    sched::Buckets ends;
-    for (std::size_t i = 0; i + 1 < n; ++i)
-      if (cuts >> i & 1)
-        ends.push_back(i + 1);
-    ends.push_back(n);
-    best = std::min(best, finishOf(problem.items, ends, problem.links));
-  }
-  return best;
-}
-
 } // namespace
 
 TEST_CASE("second legs run beside the next first ones, in the best buckets") {
@@ -112,7 +98,8 @@ TEST_CASE("second legs run beside the next first ones, in the best buckets") {
         sim::compareOrders(problem.set, problem.costs, {}, options);
     REQUIRE(compared);
     const Duration step = compared->chosen.timeline.stepTime;
-    REQUIRE(step == shortest(problem) + problem.update);
+    REQUIRE(step == sched::test::bruteForce(problem.items, problem.links) +
+                        problem.update);
     REQUIRE(compared->bounds.anyOrder <= step);
     beside += step < compared->program.timeline.stepTime;
     // In program order, where that is as good, there is one stream.
