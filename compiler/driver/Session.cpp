@@ -434,6 +434,12 @@ const std::vector<diag::Diagnostic> &Session::diagnostics() const {
   return state_->captured.diagnostics;
 }
 const source::SourceSet &Session::sources() const { return state_->sources; }
+std::vector<std::string> Session::files() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < sources().size(); ++i)
+    names.push_back(sources()[source::FileId(i)].name());
+  return names;
+}
 Outcome Session::outcome() const { return state_->outcome; }
 
 } // namespace planc::driver

@@ -90,6 +90,8 @@ public:
 
   const std::vector<diag::Diagnostic> &diagnostics() const;
   const source::SourceSet &sources() const;
+  /// Names of its sources.
+  std::vector<std::string> files() const;
   Outcome outcome() const;
 
 private:

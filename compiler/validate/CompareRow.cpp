@@ -31,8 +31,10 @@ std::variant<RowPlan, NotExpressed> planFrom(const MeasuredRow &row,
     source::ImportResolver resolver(sources);
     resolver.setRoot(table.folder, table.folder);
     source::LoadResult loaded = resolver.loadFile(file);
-    if (auto *id = std::get_if<source::FileId>(&loaded))
+    if (auto *id = std::get_if<source::FileId>(&loaded)) {
       out.text = sources[*id].text();
+      out.file = sources[*id].name();
+    }
   }
   if (out.text.empty())
     return NotExpressed{fmt::format("there is no plan file `{}`", file)};
@@ -106,13 +108,10 @@ private:
   }
 
   std::optional<Measured> byMfu() const {
-    auto share = row_.number(Column::Mfu);
+    const auto share = row_.number(Column::Mfu);
     const auto count = countOf(row_.text(Column::MfuDef));
     if (!share || !count)
       return std::nullopt;
-    // No MFU is above 1: it is in percent.
-    if (*share > 1)
-      share = *share / 100;
     return step(flops(*count) / (*share * report_.peak.rate.toDouble()),
                 Column::Mfu, report::keyOf(*count));
   }
@@ -146,6 +145,17 @@ std::string parallelismOf(const MeasuredRow &row) {
   return out;
 }
 
+/// Nothing computes faster than the peak, whatever is counted.
+std::string whyNotBelievable(const RowResult &result) {
+  if (!result.mfuMeasured || *result.mfuMeasured <= 1)
+    return "";
+  std::string why = "its step would be above the peak";
+  for (Column each : {Column::TokensS, Column::SamplesEachS})
+    if (result.step->by == nameOf(each))
+      why += ": is the rate of all accelerators?";
+  return why;
+}
+
 void fill(RowResult &result, const report::Report &report) {
   const MeasuredRow &row = result.row;
   result.accelerator = report.planned.accelerator;
@@ -157,6 +167,12 @@ void fill(RowResult &result, const report::Report &report) {
   if (result.step)
     result.mfuMeasured =
         result.mfu * result.step->predicted / result.step->measured;
+  result.reason = whyNotBelievable(result);
+  if (!result.isExpressed()) {
+    result.step.reset();
+    result.mfuMeasured.reset();
+    return;
+  }
   if (const auto memory = row.number(Column::MemoryGib))
     result.memory = {report.memory.peak().toDouble() / kGib, *memory,
                      "memory_gib"};
@@ -189,6 +205,7 @@ void writePlanOf(RowResult &result, const Table &table) {
   }
   auto &written = std::get<RowPlan>(plan);
   result.planText = std::move(written.text);
+  result.planFile = std::move(written.file);
   result.planName = std::move(written.plan);
   result.notes = std::move(written.notes);
 }
@@ -209,7 +226,7 @@ void writePlan(RowResult &result, const Table &table) {
 }
 
 std::string keyOf(const RowResult &result) {
-  std::string key = result.planName + "\n";
+  std::string key = result.planFile + "\n" + result.planName + "\n";
   std::string_view rest = result.planText;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n') + 1, rest.size());
@@ -224,17 +241,25 @@ std::string keyOf(const RowResult &result) {
 Compiled compilePlan(const RowResult &result) {
   try {
     driver::Options options;
-    options.file = result.row.text(Column::Id) + ".plan";
-    options.text = result.planText;
+    options.file = result.planFile;
+    if (options.file.empty()) {
+      options.file = result.row.text(Column::Id) + ".plan";
+      options.text = result.planText;
+    }
     options.planName = result.planName;
     options.asides = driver::Options::Asides::Skipped;
     driver::Session session(std::move(options));
     session.run();
+    Compiled out;
+    if (!result.planFile.empty())
+      out.files = session.files();
     if (session.report() != nullptr)
-      return {*session.report(), ""};
-    return {std::nullopt, refusalOf(session)};
+      out.report = *session.report();
+    else
+      out.reason = refusalOf(session);
+    return out;
   } catch (const std::exception &error) {
-    return {std::nullopt, fmt::format("internal error: {}", error.what())};
+    return {std::nullopt, fmt::format("internal error: {}", error.what()), {}};
   }
 }
 

@@ -9,6 +9,8 @@ namespace planc::validate {
 struct Compiled {
   std::optional<report::Report> report;
   std::string reason; ///< where there is none
+  /// What was read for a plan written by hand: it and what it imports.
+  std::vector<std::string> files;
 };
 
 /// Fills in the plan's text, or the reason why there is none.

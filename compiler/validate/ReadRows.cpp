@@ -14,7 +14,7 @@ namespace planc::validate {
 
 namespace {
 
-enum class ValueKind { Text, Count, Whole, Real };
+enum class ValueKind { Text, Count, Whole, Real, Share };
 
 struct ColumnInfo {
   std::string_view name;
@@ -39,6 +39,7 @@ constexpr Alias kAliases[] = {
 
 /// What no number of a run passes, and a double holds exactly.
 constexpr double kMost = 1e12;
+constexpr double kPercent = 0.01;
 
 std::size_t indexOf(Column column) { return static_cast<std::size_t>(column); }
 
@@ -64,22 +65,35 @@ bool isNoValue(std::string_view text) {
          word == "nan" || word == "n_a" || word == "na";
 }
 
-/// A number with grouping commas or a percent sign, if it is one.
+/// True where commas only set off three digits: `1,234.5`; not `1,5` nor
+/// `0,125`, whose commas are decimal ones.
+bool isGrouped(std::string_view text) {
+  if (text.find(',') == std::string_view::npos)
+    return true;
+  const std::string_view whole =
+      text.substr(0, text.find_first_not_of("0123456789,"));
+  const std::size_t first = whole.find(',');
+  if (first == 0 || first > 3 || whole[0] == '0' ||
+      (whole.size() - first) % 4 != 0 ||
+      text.find(',', whole.size()) != std::string_view::npos)
+    return false;
+  for (std::size_t i = first; i < whole.size(); ++i)
+    if ((whole[i] == ',') != ((i - first) % 4 == 0))
+      return false;
+  return true;
+}
+
+/// A number, its digits in groups or not, if it is one.
 std::optional<double> numberOf(std::string text) {
-  double scale = 1;
-  if (!text.empty() && text.back() == '%') {
-    text.pop_back();
-    scale = 0.01;
-  }
-  while (!text.empty() && text.back() == ' ')
-    text.pop_back();
+  if (!isGrouped(text))
+    return std::nullopt;
   text.erase(std::remove(text.begin(), text.end(), ','), text.end());
   double value = 0;
   const char *end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || rest != end || !std::isfinite(value))
     return std::nullopt;
-  return value * scale;
+  return value;
 }
 
 std::string_view wantedBy(ValueKind kind) {
@@ -90,6 +104,8 @@ std::string_view wantedBy(ValueKind kind) {
     return "a whole number";
   case ValueKind::Real:
     return "a number above zero";
+  case ValueKind::Share:
+    return "a share above zero and up to one, or in percent";
   case ValueKind::Text:
     break;
   }
@@ -105,11 +121,30 @@ bool isAllowed(ValueKind kind, double value) {
   case ValueKind::Whole:
     return value >= 0 && value == std::floor(value);
   case ValueKind::Real:
+  case ValueKind::Share:
     return value > 0;
   case ValueKind::Text:
     break;
   }
   return true;
+}
+
+/// The number of a cell in the unit of its column, if the column takes it.
+std::optional<double> valueOf(std::string_view text, ValueKind kind,
+                              double scale) {
+  const bool isShare = kind == ValueKind::Share;
+  if (isShare && !text.empty() && text.back() == '%') {
+    text = trimmed(text.substr(0, text.size() - 1));
+    scale = kPercent; // once, in a column of percent too
+  }
+  const std::optional<double> value = numberOf(std::string(text));
+  if (!value || !isAllowed(kind, *value))
+    return std::nullopt;
+  // No share is above 1: it is in percent.
+  if (isShare && *value > 1)
+    scale = kPercent;
+  const double scaled = *value * scale;
+  return isShare && scaled > 1 ? std::nullopt : std::optional(scaled);
 }
 
 class Rows {
@@ -172,7 +207,7 @@ private:
   bool hasMeasurement(const std::array<std::string, kColumns> &seen,
                       const std::vector<CsvField> &header) {
     for (std::size_t i = indexOf(Column::StepS); i < kColumns; ++i)
-      if (kInfos[i].kind == ValueKind::Real && !seen[i].empty())
+      if (kInfos[i].kind != ValueKind::Text && !seen[i].empty())
         return true;
     emitter_
         ->report(header.front().span, diag::Kind::ColumnMissing,
@@ -190,11 +225,9 @@ private:
     const ValueKind kind = kInfos[at].kind;
     if (kind == ValueKind::Text)
       return;
-    const std::optional<double> value = numberOf(field.text);
-    if (value && isAllowed(kind, *value)) {
-      row.numbers[at] = *value * meaning.scale;
+    row.numbers[at] = valueOf(field.text, kind, meaning.scale);
+    if (row.numbers[at])
       return;
-    }
     refuse(field,
            fmt::format("`{}` is {}, found `{}`", nameOf(meaning.column),
                        wantedBy(kind), field.text.substr(0, 40)),

@@ -112,8 +112,8 @@ private:
     StandardLevel &node = cluster_.levels.front();
     const bool isRack = node.of > 16;
     std::int64_t size = row_.count(Column::PerNode).value_or(node.of);
-    if (isRack && accelerators() > node.of && accelerators() % node.of != 0 &&
-        accelerators() % 64 == 0)
+    if (isRack && size == node.of && accelerators() > node.of &&
+        accelerators() % node.of != 0 && accelerators() % 64 == 0)
       size = 64;
     // Nodes joined by a switch in them are taken as the standard's, with
     // another number; cards in pairs are not.

@@ -32,6 +32,26 @@ bool isFalse(const std::string &text) {
          word == "none";
 }
 
+/// A number format as a plan has it, whatever a framework calls it.
+std::string formatOf(const std::string &text) {
+  const std::string word = wordOf(text);
+  if (word == "float16" || word == "half")
+    return "fp16";
+  if (word == "bfloat16")
+    return "bf16";
+  return word == "float32" || word == "float" ? "fp32" : word;
+}
+
+/// What frameworks call AdamW, and Adam, which is as large and as long.
+bool isAdam(std::string_view word) {
+  for (std::string_view name :
+       {"adam", "adamw", "adam_w", "fused_adam", "fusedadam", "fused_adamw",
+        "distributed_adam", "distributed_fused_adam"})
+    if (name == word)
+      return true;
+  return false;
+}
+
 /// One clause: its first word and what follows.
 struct Clause {
   std::string word, rest;
@@ -80,7 +100,7 @@ public:
       if (auto reason = (this->*step)())
         return NotExpressed{*reason};
     addOwnClauses();
-    return RowPlan{text(), "measured", notes()};
+    return RowPlan{text(), "measured", notes(), ""};
   }
 
 private:
@@ -257,11 +277,14 @@ private:
     auto format = [&](std::string_view key, const std::string &value) {
       list += fmt::format("{}{} = {}", list.empty() ? "" : ", ", key, value);
     };
-    std::string compute = wordOf(row_.text(Column::Precision));
+    std::string compute = formatOf(row_.text(Column::Precision));
     const bool isOld =
         lettersOf(row_.text(Column::Accelerator)).rfind("v100", 0) == 0;
-    if (compute.empty() && isOld)
-      compute = "fp16";
+    if (compute.empty()) {
+      compute = isOld ? "fp16" : "bf16";
+      if (!hasOwn("precision", "compute"))
+        note("products in " + compute + " assumed");
+    }
     const auto says = [&](std::string_view part) {
       return compute.find(part) != std::string::npos;
     };
@@ -269,21 +292,22 @@ private:
       compute = "nvfp4";
     else if (says("fp8"))
       compute = says("mx") ? "mxfp8" : "fp8";
-    if (compute == "float16" || compute == "half")
-      compute = "fp16";
     if (compute == "fp16" || compute == "fp32")
       format("compute", compute);
     else if (compute == "fp8" || compute == "mxfp8" || compute == "nvfp4") {
       format("compute", compute);
       format("attention", "bf16");
-    } else if (!compute.empty() && compute != "bf16" &&
-               compute.find("bf16") == std::string::npos &&
-               compute != "bfloat16") {
+    } else if (!says("bf16")) {
       return fmt::format("`{}` is no precision", row_.text(Column::Precision));
     }
-    if (const std::string sums = wordOf(row_.text(Column::Gradients));
-        sums == "bf16" || sums == "fp16")
+    const std::string sums = formatOf(row_.text(Column::Gradients));
+    if (sums == "bf16" || sums == "fp16")
       format("gradients", sums);
+    else if (sums.empty() && !hasOwn("precision", "gradients"))
+      note("gradients in fp32 assumed");
+    else if (!sums.empty() && sums != "fp32")
+      return fmt::format("`{}` is no format of gradients",
+                         row_.text(Column::Gradients));
     if (!list.empty())
       add("precision", list);
     return std::nullopt;
@@ -292,9 +316,8 @@ private:
   Refusal addRest() {
     if (auto reason = addKernels())
       return reason;
-    const std::string optimizer = wordOf(row_.text(Column::Optimizer));
-    if (optimizer == "adafactor" || optimizer == "sgd" || optimizer == "muon")
-      add("optimizer", optimizer);
+    if (auto reason = addOptimizer())
+      return reason;
     const std::string &offload = row_.text(Column::Offload);
     if (const std::string word = wordOf(offload);
         word == "optimizer" || word == "activations" || word == "parameters")
@@ -306,6 +329,18 @@ private:
     // No framework of these holds reductions back for a pipeline's sake.
     if (mesh_.pp > 1)
       add("bucket", "eager");
+    return std::nullopt;
+  }
+
+  Refusal addOptimizer() {
+    const std::string optimizer = wordOf(row_.text(Column::Optimizer));
+    if (optimizer == "adafactor" || optimizer == "sgd" || optimizer == "muon")
+      add("optimizer", optimizer);
+    else if (optimizer.empty() && !hasOwn("optimizer", ""))
+      note("optimizer adamw assumed");
+    else if (!optimizer.empty() && !isAdam(optimizer))
+      return fmt::format("the library has no optimizer `{}`",
+                         row_.text(Column::Optimizer));
     return std::nullopt;
   }
 
@@ -343,6 +378,14 @@ private:
     constexpr std::string_view kEnd = " }";
     return rest.size() > kEnd.size() &&
            rest.compare(rest.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
+  }
+
+  /// True if a clause of the row says it, in its own words.
+  bool hasOwn(std::string_view word, std::string_view key) const {
+    for (const Clause &own : clausesOf(row_.text(Column::Clauses)))
+      if (own.word == word && own.rest.find(key) != std::string::npos)
+        return true;
+    return false;
   }
 
   /// Those of the row: `pipeline layers …` goes into the pipeline's braces,

@@ -15,6 +15,7 @@ struct RowPlan {
   std::string text;
   std::string plan;
   std::vector<std::string> notes;
+  std::string file; ///< where the text is on disk; empty: nowhere
 };
 
 /// Why a row cannot be written as a plan.

@@ -146,9 +146,9 @@ std::vector<StandardCluster> readClusters() {
   return out;
 }
 
-const std::vector<StandardCluster> &standardClusters() {
-  static const std::vector<StandardCluster> clusters = readClusters();
-  return clusters;
+const std::vector<StandardModel> &standardModels() {
+  static const std::vector<StandardModel> models = readModels();
+  return models;
 }
 
 } // namespace
@@ -167,16 +167,16 @@ std::string *StandardLevel::field(std::string_view wanted) {
   return nullptr;
 }
 
-const std::vector<StandardModel> &standardModels() {
-  static const std::vector<StandardModel> models = readModels();
-  return models;
-}
-
 const StandardModel *findModel(std::string_view name) {
   for (const StandardModel &model : standardModels())
     if (model.name == name)
       return &model;
   return nullptr;
+}
+
+const std::vector<StandardCluster> &standardClusters() {
+  static const std::vector<StandardCluster> clusters = readClusters();
+  return clusters;
 }
 
 const StandardCluster *findCluster(std::string_view name) {

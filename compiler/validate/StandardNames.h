@@ -41,7 +41,7 @@ struct StandardCluster {
 /// Nothing if there is none of the name, exactly as written.
 const StandardModel *findModel(std::string_view name);
 const StandardCluster *findCluster(std::string_view name);
-const std::vector<StandardModel> &standardModels();
+const std::vector<StandardCluster> &standardClusters();
 
 /// A cluster as text of a plan's file.
 std::string textOf(const StandardCluster &cluster);

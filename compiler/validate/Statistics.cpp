@@ -57,14 +57,4 @@ std::optional<double> kendallTau(std::span<const Pair> pairs) {
                    static_cast<double>(measured));
 }
 
-double regretOf(std::span<const Pair> times) {
-  const auto chosen = std::min_element(
-      times.begin(), times.end(),
-      [](const Pair &a, const Pair &b) { return a.predicted < b.predicted; });
-  const auto best = std::min_element(
-      times.begin(), times.end(),
-      [](const Pair &a, const Pair &b) { return a.measured < b.measured; });
-  return chosen->measured / best->measured - 1;
-}
-
 } // namespace planc::validate

@@ -12,7 +12,7 @@ namespace planc::validate {
 /// Of errors, predicted ÷ measured − 1: their sizes, and the middle with its
 /// sign.
 struct ErrorSummary {
-  std::size_t count = 0;
+  std::size_t count = 0; ///< where it is 0, the others say nothing
   double median = 0, mean = 0, p90 = 0, worst = 0; ///< of sizes
   double bias = 0;                                 ///< median with its sign
 };
@@ -28,9 +28,5 @@ struct Pair {
 /// −1 where never; equals count for neither. Nothing below two rows or where
 /// one side is all equal.
 std::optional<double> kendallTau(std::span<const Pair> pairs);
-
-/// How much slower the one predicted to be quickest is than the quickest, as a
-/// fraction; of times, at least one.
-double regretOf(std::span<const Pair> times);
 
 } // namespace planc::validate

@@ -20,8 +20,10 @@ bool isCounted(const RowResult &row) {
   return row.isExpressed() && row.row.text(Column::Split) != "fit";
 }
 
-/// Each distinct plan once, on whichever thread comes to it first.
-void compareAll(std::vector<RowResult> &rows, std::size_t threads) {
+/// Each distinct plan once, on whichever thread comes to it first. The files
+/// that were read for them.
+std::vector<std::string> compareAll(std::vector<RowResult> &rows,
+                                    std::size_t threads) {
   std::map<std::string, std::size_t> indices;
   std::vector<std::size_t> first, plan(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -47,6 +49,10 @@ void compareAll(std::vector<RowResult> &rows, std::size_t threads) {
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].isExpressed())
       compare(rows[i], compiled[plan[i]]);
+  std::vector<std::string> files;
+  for (const Compiled &one : compiled)
+    files.insert(files.end(), one.files.begin(), one.files.end());
+  return files;
 }
 
 struct Sample {
@@ -182,7 +188,9 @@ Validated validate(const ValidateOptions &options) {
   out.diagnostics = std::move(captured.diagnostics);
   if (emitter.hasErrors())
     return out;
-  compareAll(result.rows, options.threads);
+  out.files = compareAll(result.rows, options.threads);
+  for (const Table &table : options.tables)
+    out.files.push_back(table.name);
   summarise(result);
   out.result = std::move(result);
   return out;

@@ -26,6 +26,7 @@ struct Measured {
 struct RowResult {
   MeasuredRow row;
   std::string planText, planName;
+  std::string planFile;           ///< on disk, where the row names one there
   std::vector<std::string> notes; ///< what was assumed
   std::string reason; ///< why it is not expressed; empty where it is
 
@@ -69,13 +70,14 @@ struct ValidateOptions {
 
 struct Validated {
   std::optional<Validation> result; ///< nothing after an error
+  std::vector<std::string> files;   ///< on disk, that were read
   source::SourceSet sources;
   std::vector<diag::Diagnostic> diagnostics;
 };
 
-/// Where a row's `split` is `fit`, its source gave a constant to the library:
-/// the row is shown, and left out of every summary. The result does not depend
-/// on `threads`.
+/// Where a row's `split` is `fit`, its own step time gave a constant to the
+/// library: the row is shown, and left out of every summary. The result does
+/// not depend on `threads`.
 Validated validate(const ValidateOptions &options);
 
 /// The tables inside the program.

@@ -29,6 +29,20 @@ std::string lettersOf(std::string_view text) {
   return out;
 }
 
+bool hasWords(std::string_view text, std::string_view words) {
+  const auto isWord = [&](std::size_t at) {
+    return at < text.size() &&
+           ((text[at] >= 'a' && text[at] <= 'z') ||
+            (text[at] >= 'A' && text[at] <= 'Z') ||
+            (text[at] >= '0' && text[at] <= '9') || text[at] == '_');
+  };
+  for (std::size_t at = text.find(words); at != std::string_view::npos;
+       at = text.find(words, at + 1))
+    if ((at == 0 || !isWord(at - 1)) && !isWord(at + words.size()))
+      return true;
+  return false;
+}
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos)

@@ -14,6 +14,10 @@ std::string wordOf(std::string_view text);
 /// A100-SXM4-80GB` as `a100sxm480gb`.
 std::string lettersOf(std::string_view text);
 
+/// True if `words` stands in the text and is no part of longer words: `A100` in
+/// `A100-SXM4`, not in `A1000`.
+bool hasWords(std::string_view text, std::string_view words);
+
 /// Without blanks and tabs at its ends.
 std::string_view trimmed(std::string_view text);
 

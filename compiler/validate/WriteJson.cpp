@@ -15,13 +15,22 @@ void optional(Json &json, std::string_view key,
     json.raw(key, "null");
 }
 
+/// Nothing compared is not nothing wrong: `null`.
+void errors(Json &json, const ErrorSummary &summary) {
+  const auto number = [&](std::string_view key, double value) {
+    optional(json, key,
+             summary.count > 0 ? std::optional(value) : std::nullopt);
+  };
+  number("median_abs_error", summary.median);
+  number("mean_abs_error", summary.mean);
+  number("p90_abs_error", summary.p90);
+  number("worst_abs_error", summary.worst);
+  number("median_error", summary.bias);
+}
+
 void summary(Json &json, const ErrorSummary &summary) {
   json.integer("rows", static_cast<std::int64_t>(summary.count));
-  json.number("median_abs_error", summary.median);
-  json.number("mean_abs_error", summary.mean);
-  json.number("p90_abs_error", summary.p90);
-  json.number("worst_abs_error", summary.worst);
-  json.number("median_error", summary.bias);
+  errors(json, summary);
 }
 
 void measured(Json &json, std::string_view name,
@@ -77,11 +86,7 @@ std::string toJson(const Validation &all) {
     (row.isExpressed() ? shown : left).push_back(&row);
   return report::written([&](Json &json) {
     json.integer("schema_version", report::kSchemaVersion);
-    json.number("median_abs_error", all.step.median);
-    json.number("mean_abs_error", all.step.mean);
-    json.number("p90_abs_error", all.step.p90);
-    json.number("worst_abs_error", all.step.worst);
-    json.number("median_error", all.step.bias);
+    errors(json, all.step);
     optional(json, "rank_correlation", all.rankCorrelation);
     optional(json, "rank_correlation_mfu", all.rankCorrelationMfu);
     json.integer("compared", static_cast<std::int64_t>(all.step.count));

@@ -12,6 +12,8 @@ namespace planc::validate {
 
 namespace {
 
+using report::cell;
+using report::padded;
 using report::percentage;
 
 constexpr std::size_t kWorst = 20;
@@ -26,15 +28,13 @@ std::string tauText(const std::optional<double> &tau) {
   return tau ? fmt::format("{:.2f}", *tau) : "–";
 }
 
-/// Text inside a cell of a Markdown table.
-std::string cell(std::string_view text) {
-  std::string out;
-  for (char c : report::oneLine(text)) {
-    if (std::string_view("|<>*_`").find(c) != std::string_view::npos)
-      out.push_back('\\');
-    out.push_back(c);
-  }
-  return out;
+/// A size of errors: `4.1`; a dash where nothing was compared.
+std::string sizeText(const ErrorSummary &summary, double size) {
+  return summary.count > 0 ? percentage(size) : "–";
+}
+
+std::string biasText(const ErrorSummary &summary) {
+  return summary.count > 0 ? signedPercent(summary.bias) : "–";
 }
 
 std::string secondsText(double seconds) { return report::threeDigits(seconds); }
@@ -80,9 +80,10 @@ std::string groupTable(const Validation &all, std::string_view by,
     if (group.by == by && group.step.count + group.memory.count > 0)
       out += fmt::format(
           "| {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", cell(group.name),
-          group.step.count, percentage(group.step.median),
-          percentage(group.step.mean), percentage(group.step.p90),
-          percentage(group.step.worst), signedPercent(group.step.bias),
+          group.step.count, sizeText(group.step, group.step.median),
+          sizeText(group.step, group.step.mean),
+          sizeText(group.step, group.step.p90),
+          sizeText(group.step, group.step.worst), biasText(group.step),
           tauText(group.tau),
           group.memory.count > 0
               ? fmt::format("{} ({})", percentage(group.memory.median),
@@ -132,9 +133,10 @@ std::string reasonTable(const Validation &all) {
 
 std::string summaryLine(std::string_view what, const ErrorSummary &summary) {
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", what,
-                     summary.count, percentage(summary.median),
-                     percentage(summary.mean), percentage(summary.p90),
-                     percentage(summary.worst), signedPercent(summary.bias));
+                     summary.count, sizeText(summary, summary.median),
+                     sizeText(summary, summary.mean),
+                     sizeText(summary, summary.p90),
+                     sizeText(summary, summary.worst), biasText(summary));
 }
 
 std::size_t leftOut(const Validation &all) {
@@ -165,16 +167,14 @@ std::string toText(const Validation &all) {
       all.rows.size(), all.step.count, leftOut(all));
   auto line = [&](std::string_view name, const ErrorSummary &summary,
                   const std::optional<double> &tau) {
-    out += fmt::format("{:<22}{:>6}{:>7} %{:>7} %{:>7} %{:>7} %",
-                       report::shortened(name, 22), summary.count,
-                       percentage(summary.median), percentage(summary.mean),
-                       percentage(summary.p90), percentage(summary.worst));
-    out += fmt::format(
-        "{}{} %   {}\n",
-        std::string(7 - std::min<std::size_t>(
-                            7, report::columnsOf(signedPercent(summary.bias))),
-                    ' '),
-        signedPercent(summary.bias), tauText(tau));
+    const std::string_view unit = summary.count > 0 ? " %" : "  ";
+    out +=
+        fmt::format("{:<22}{:>6}", report::shortened(name, 22), summary.count);
+    for (double size :
+         {summary.median, summary.mean, summary.p90, summary.worst})
+      out += fmt::format("{}{}", padded(sizeText(summary, size), 7), unit);
+    out += fmt::format("{}{}   {}\n", padded(biasText(summary), 7), unit,
+                       tauText(tau));
   };
   line("step time", all.step, all.rankCorrelation);
   line("memory", all.memory, std::nullopt);

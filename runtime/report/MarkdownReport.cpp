@@ -8,17 +8,6 @@ namespace planc::report {
 
 namespace {
 
-/// Text that stays text inside a table's cell.
-std::string cell(std::string_view text) {
-  std::string out;
-  for (char c : oneLine(text)) {
-    if (std::string_view("|\\`*_<>[]").find(c) != std::string_view::npos)
-      out.push_back('\\');
-    out.push_back(c);
-  }
-  return out;
-}
-
 /// The same between backticks.
 std::string code(std::string_view text) {
   std::string out;

@@ -206,6 +206,16 @@ std::string oneLine(std::string_view text) {
   return out;
 }
 
+std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : oneLine(text)) {
+    if (std::string_view("|\\`*_<>[]").find(c) != std::string_view::npos)
+      out.push_back('\\');
+    out.push_back(c);
+  }
+  return out;
+}
+
 std::string shortened(std::string_view text, std::size_t columns) {
   if (columnsOf(text) <= columns)
     return std::string(text);

@@ -54,6 +54,8 @@ std::vector<std::int64_t> apportion(std::span<const Int128> parts, Int128 total,
 std::size_t columnsOf(std::string_view text);
 /// Control characters out, runs of blanks to one, no blanks at the ends.
 std::string oneLine(std::string_view text);
+/// What stays text inside a cell of a Markdown table.
+std::string cell(std::string_view text);
 /// At most `columns` wide, the end (or the start) left out with an ellipsis.
 std::string shortened(std::string_view text, std::size_t columns);
 std::string shortenedAtStart(std::string_view text, std::size_t columns);

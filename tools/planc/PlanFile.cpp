@@ -101,16 +101,20 @@ std::optional<driver::Options> PlanOptions::session() const {
 }
 
 bool writeResult(const std::string &path, std::string_view text,
-                 const driver::Session &session) {
-  const source::SourceSet &sources = session.sources();
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (path.empty() || path == "-" ||
-        !isSameFile(path, sources[source::FileId(i)].name()))
-      continue;
-    usageError("-o '" + path + "' would overwrite the plan that was read");
-    return false;
-  }
+                 const std::vector<std::string> &read) {
+  const bool isFile = !path.empty() && path != "-";
+  for (const std::string &name : read)
+    if (isFile && isSameFile(path, name)) {
+      usageError("cannot write '" + path +
+                 "': it would overwrite a file that was read");
+      return false;
+    }
   return writeOutput(path, text);
+}
+
+bool writeResult(const std::string &path, std::string_view text,
+                 const driver::Session &session) {
+  return writeResult(path, text, session.files());
 }
 
 void printDiagnostics(const driver::Session &session) {

@@ -34,7 +34,9 @@ std::optional<int> setPeak(driver::Options &session, const std::string &rate);
 /// Why nothing can be read from the file; empty when something can.
 std::string whyUnreadable(const std::string &path);
 
-/// `writeOutput` to a file that is none of those the session read.
+/// `writeOutput` to a file that is none of those that were read.
+bool writeResult(const std::string &path, std::string_view text,
+                 const std::vector<std::string> &read);
 bool writeResult(const std::string &path, std::string_view text,
                  const driver::Session &session);
 

@@ -5,6 +5,7 @@
 #include "compiler/validate/Constants.h"
 #include "compiler/validate/Writers.h"
 #include "tools/planc/CommandLine.h"
+#include "tools/planc/PlanFile.h"
 #include "tools/planc/Terminal.h"
 
 #include <llvm/Support/raw_ostream.h>
@@ -101,7 +102,8 @@ std::string fileOf(const std::string &id, std::set<std::string> &taken) {
   return name;
 }
 
-bool writePlans(const std::string &folder, const validate::Validation &all) {
+bool writePlans(const std::string &folder,
+                const validate::Validated &validated) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
@@ -109,12 +111,12 @@ bool writePlans(const std::string &folder, const validate::Validation &all) {
     return false;
   }
   std::set<std::string> taken;
-  for (const validate::RowResult &row : all.rows)
+  for (const validate::RowResult &row : validated.result->rows)
     if (!row.planText.empty() &&
-        !writeOutput((std::filesystem::path(folder) /
+        !writeResult((std::filesystem::path(folder) /
                       fileOf(row.row.text(validate::Column::Id), taken))
                          .string(),
-                     row.planText))
+                     row.planText, validated.files))
       return false;
   return true;
 }
@@ -173,6 +175,13 @@ int runValidate(Arguments arguments) {
   const auto format = choose(options.format, kFormats);
   if (!format)
     return kUsage;
+  if (!options.write.empty() && options.data.getNumOccurrences() +
+                                        options.only.getNumOccurrences() +
+                                        options.output.getNumOccurrences() +
+                                        options.format.getNumOccurrences() >
+                                    0)
+    return usageError("--write makes the manual's page of all of the library's "
+                      "rows: without --data, --only, --format and -o");
   const auto threads = threadsOf(options.threads);
   if (!threads)
     return usageError("--threads wants a number from 1 to 1024, found '" +
@@ -190,11 +199,14 @@ int runValidate(Arguments arguments) {
   printDiagnostics(validated);
   if (!validated.result)
     return driver::exitCode(driver::Outcome::Illegal);
-  if (!options.plans.empty() && !writePlans(options.plans, *validated.result))
+  if (!options.only.empty() && validated.result->rows.empty())
+    return usageError("--only '" + options.only + "' matches no row's id");
+  if (!options.plans.empty() && !writePlans(options.plans, validated))
     return kUsage;
   if (!options.write.empty())
     return writeManual(options.write, *validated.result) ? 0 : kUsage;
-  return writeOutput(options.output, write(*format, *validated.result))
+  return writeResult(options.output, write(*format, *validated.result),
+                     validated.files)
              ? 0
              : kUsage;
 }

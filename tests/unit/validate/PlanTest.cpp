@@ -157,5 +157,54 @@ TEST_CASE("formats by whatever name") {
   CHECK(has(with("b200", "nvfp4"), "compute = nvfp4, attention = bf16\n"));
   CHECK(has(with("NVIDIA V100", ""), "compute = fp16\n"));
   CHECK(has(with("v100", ""), "compute = fp16\n"));
-  CHECK_FALSE(has(with("h100", ""), "precision"));
+  CHECK(has(with("h100", ""), "# assumed: products in bf16 assumed\n"));
+  CHECK_FALSE(has(with("h100", ""), "  precision"));
+  CHECK_FALSE(has(with("h100", "bfloat16"), "products in"));
+  CHECK(has(with("h100", "float32"), "compute = fp32\n"));
+  CHECK(has(with("h100", "posit16"), "no: `posit16` is no precision"));
+}
+
+TEST_CASE("what planc does not have is refused, what is assumed is said") {
+  const auto with = [&](const std::string &gradients,
+                        const std::string &optimizer,
+                        const std::string &clauses) {
+    return planText("id,accelerator,gpus,arch,seq,mbs,gbs,zero,gradients,"
+                    "optimizer,clauses,mfu",
+                    fmt::format("a,h100,8,llama3_8b,8192,1,128,3,{},{},{},0.4",
+                                gradients, optimizer, clauses));
+  };
+  const std::string open = with("", "", "");
+  CHECK(has(open, "# assumed: optimizer adamw assumed\n"));
+  CHECK(has(open, "# assumed: gradients in fp32 assumed\n"));
+  const std::string own = with("", "",
+                               "optimizer sgd;precision gradients = "
+                               "bf16");
+  CHECK(!has(own, "adamw"));
+  CHECK(!has(own, "gradients in fp32"));
+  for (const char *name : {"Adam", "adamw", "FusedAdam"})
+    CHECK(!has(with("fp32", name, ""), "optimizer adamw"));
+  CHECK(has(with("float32", "muon", ""), "  optimizer  muon\n"));
+  CHECK(has(with("bfloat16", "adam", ""), "gradients = bf16\n"));
+  CHECK(with("fp32", "lion", "") == "no: the library has no optimizer `lion`");
+  CHECK(with("fp8", "adam", "") == "no: `fp8` is no format of gradients");
+}
+
+TEST_CASE("a part of a rack is 64 of it where the row does not say") {
+  const auto with = [&](const char *node) {
+    return planText(
+        "id,accelerator,gpus,per_node,arch,seq,mbs,gbs,zero,mfu",
+        fmt::format("a,gb200,128,{},llama3_8b,8192,1,128,3,0.4", node));
+  };
+  CHECK(has(with(""), "level rack of 64 {"));
+  CHECK(has(with("72"), "level rack of 64 {"));
+  CHECK(has(with("32"), "level rack of 32 {"));
+}
+
+TEST_CASE("words are found whole") {
+  CHECK(hasWords("NVIDIA A100-SXM4-80GB", "A100"));
+  CHECK(hasWords("NVIDIA H100 PCIe", "H100 PCIe"));
+  CHECK(hasWords("A1000 and A100", "A100"));
+  CHECK(!hasWords("NVIDIA RTX A1000", "A100"));
+  CHECK(!hasWords("NVIDIA GB200", "B200"));
+  CHECK(!hasWords("", "A100"));
 }

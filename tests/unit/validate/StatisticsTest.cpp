@@ -31,8 +31,3 @@ TEST_CASE("kendall's tau counts pairs in order, and equals for neither") {
   const Pair equal[] = {{1, 10}, {1, 20}};
   CHECK(!kendallTau(equal));
 }
-
-TEST_CASE("regret is what choosing by prediction costs") {
-  const Pair times[] = {{2, 10}, {1, 11}, {3, 12}};
-  CHECK(regretOf(times) == Approx(0.1));
-}

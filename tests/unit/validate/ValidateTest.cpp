@@ -18,7 +18,7 @@ std::string runs() {
         "two,x,validate,h100,16,llama2_7b,4096,1,64,fsdp,8900,,,",
         "four,x,validate,h100,32,llama2_7b,4096,1,128,fsdp,8800,,,",
         "mfu,x,validate,h100,8,llama2_7b,4096,1,32,fsdp,,44,palm,",
-        "fit,x,fit,h100,8,llama2_7b,4096,1,32,fsdp,90000,,,",
+        "fit,x,fit,h100,8,llama2_7b,4096,1,32,fsdp,15000,,,",
         "none,x,validate,h100,8,babel,4096,1,32,fsdp,9000,,,"})
     text += std::string(row) + "\n";
   return text;
@@ -57,10 +57,86 @@ TEST_CASE("rows are compared, and those that cannot be are listed") {
   CHECK(*mfu.mfuMeasured > 0.40);
 
   CHECK(found.rows[5].reason == "the library has no model `babel`");
+  REQUIRE(found.rows[4].step);
   CHECK(found.step.count == 4); // not that of `fit`
   CHECK(found.memory.count == 1);
   REQUIRE(found.groups.front().by == "source");
   CHECK(found.groups.front().tau.has_value());
+}
+
+namespace {
+
+/// The one row of a table.
+RowResult only(const std::string &columns, const std::string &values) {
+  const Validated all = validate::validate(
+      {{{"runs.csv",
+         "id,accelerator,gpus,arch,seq,mbs,gbs,zero," + columns +
+             "\na,h100,8,llama2_7b,4096,1,32,fsdp," + values + "\n",
+         "."}},
+       "",
+       1});
+  REQUIRE(all.result);
+  REQUIRE(all.result->rows.size() == 1);
+  return all.result->rows.front();
+}
+
+} // namespace
+
+TEST_CASE("a share is one, however it is written") {
+  const double step = only("mfu,mfu_def", "0.45,palm").step->measured;
+  for (const auto &[column, value] :
+       {std::pair("mfu", "45%"), std::pair("mfu", "45"),
+        std::pair("mfu_pct", "45"), std::pair("mfu_pct", "45 %"),
+        std::pair("mfu_percent", "45%")})
+    CHECK(only(std::string(column) + ",mfu_def", std::string(value) + ",palm")
+              .step->measured == Approx(step));
+  for (const char *value : {"145%", "145", "-3", "0%"})
+    CHECK(only("mfu,mfu_def", std::string(value) + ",palm").reason ==
+          "`mfu` is a share above zero and up to one, or in percent, found `" +
+              std::string(value) + "`");
+  CHECK(!only("step_s", "5%").isExpressed());
+}
+
+TEST_CASE("commas set off three digits, and are nothing else") {
+  CHECK(only("step_s", "\"1,234.5\"").step->measured == Approx(1234.5));
+  CHECK(only("step_s", "\"1,234,567\"").step->measured == Approx(1234567));
+  for (const char *value : {"1,5", "1,23", "1,2345", "0,125", ",125",
+                            "1234,567", "1,234,5", "1.234,567", "1,,234", "1,"})
+    CHECK(only("step_s", "\"" + std::string(value) + "\"").reason ==
+          "`step_s` is a number above zero, found `" + std::string(value) +
+              "`");
+}
+
+TEST_CASE("a rate above the peak is that of something else") {
+  // 8 of 9,000 each, in the column of one.
+  CHECK(only("tokens/s", "72000").reason ==
+        "its step would be above the peak: is the rate of all accelerators?");
+  CHECK(only("samples_each_s", "18").reason ==
+        "its step would be above the peak: is the rate of all accelerators?");
+  CHECK(only("tokens_per_s", "72000").step->by == "tokens_all_s");
+  CHECK(only("tokens_s", "9000").isExpressed());
+  const RowResult fast = only("step_s,memory_gib", "0.01,30");
+  CHECK(fast.reason == "its step would be above the peak");
+  CHECK(!fast.step);
+  CHECK(!fast.mfuMeasured);
+}
+
+TEST_CASE("nothing compared is not nothing wrong") {
+  const Validated none = validated(1, "none");
+  REQUIRE(none.result);
+  const std::string json = toJson(*none.result);
+  for (const char *key : {"median_abs_error", "mean_abs_error", "p90_abs_error",
+                          "worst_abs_error", "median_error"})
+    CHECK(json.find("\"" + std::string(key) + "\": 0") == std::string::npos);
+  CHECK(json.find("\"median_abs_error\": null") != std::string::npos);
+  CHECK(toText(*none.result)
+            .find("step time                  0      –        –        –"
+                  "        –        –     –\n") != std::string::npos);
+  CHECK(
+      toMarkdown(*none.result).find("| step time | 0 | – | – | – | – | – |") !=
+      std::string::npos);
+  const std::string some = toJson(*validated(1, "one").result);
+  CHECK(some.find("\"median_abs_error\": 0.") != std::string::npos);
 }
 
 TEST_CASE("nothing depends on how many threads there are") {
