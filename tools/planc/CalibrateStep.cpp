@@ -15,8 +15,6 @@ namespace cl = llvm::cl;
 
 namespace {
 
-constexpr int kIllegal = 2;
-
 enum class Format { Text, Json };
 constexpr std::array<Choice<Format>, 2> kFormats = {
     {{"text", Format::Text}, {"json", Format::Json}}};
@@ -59,7 +57,7 @@ int runCalibrateStep(Arguments arguments) {
   const calibrate::StepLog log = calibrate::readStepLog({options.log, text});
   if (log.error) {
     writeError(calibrate::toText(*log.error, calibrate::ProblemIs::Error));
-    return kIllegal;
+    return driver::exitCode(driver::Outcome::Illegal);
   }
   driver::Session compile(*session);
   const driver::Outcome outcome = compile.run();
@@ -71,7 +69,9 @@ int runCalibrateStep(Arguments arguments) {
                                   ? calibrate::toJson(comparison)
                                   : calibrate::toText(comparison);
   // The run was measured: what planc expects of it is no failure here.
-  return writeResult(options.output, written, compile) ? 0 : kUsage;
+  std::vector<std::string> read = compile.files();
+  read.push_back(options.log);
+  return writeResult(options.output, written, read) ? 0 : kUsage;
 }
 
 } // namespace planc::tool

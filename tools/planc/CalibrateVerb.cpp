@@ -4,6 +4,8 @@
 
 #include "compiler/diag/Emitter.h"
 #include "compiler/driver/Compilation.h"
+#include "compiler/validate/StandardNames.h"
+#include "compiler/validate/Words.h"
 #include "runtime/calibrate/Calibration.h"
 #include "tools/planc/CommandLine.h"
 #include "tools/planc/PlanFile.h"
@@ -21,13 +23,11 @@ namespace cl = llvm::cl;
 
 namespace {
 
-constexpr int kIllegal = 2;
-
 struct KnownCluster {
-  std::string_view name, module, device;
+  std::string_view name, device;
 };
 constexpr auto kClusters = std::to_array<KnownCluster>({
-#define PLANC_KNOWN_CLUSTER(NAME, MODULE, DEVICE) {NAME, MODULE, DEVICE},
+#define PLANC_KNOWN_CLUSTER(NAME, DEVICE) {NAME, DEVICE},
 #include "tools/planc/KnownClusters.def"
 });
 
@@ -91,20 +91,19 @@ const KnownCluster *clusterNamed(std::string_view name) {
 const KnownCluster *clusterOfDevice(std::string_view device) {
   const KnownCluster *best = nullptr;
   for (const KnownCluster &cluster : kClusters)
-    if (!cluster.device.empty() &&
-        device.find(cluster.device) != std::string_view::npos &&
+    if (!cluster.device.empty() && validate::hasWords(device, cluster.device) &&
         (best == nullptr || cluster.device.size() > best->device.size()))
       best = &cluster;
   return best;
 }
 
 /// A cluster of the library, read by the ordinary compiler.
-std::optional<hardware::Cluster> load(const KnownCluster &known) {
+std::optional<hardware::Cluster> load(const validate::StandardCluster &known) {
   driver::Options options;
   options.file = "calibrate.plan";
   options.text =
-      "language 1\nimport std.models.gpt\nimport " + std::string(known.module) +
-      "\nplan p for gpt2_small on " + std::string(known.name) +
+      "language 1\nimport std.models.gpt\nimport " + known.module +
+      "\nplan p for gpt2_small on " + known.name +
       "[1] {\n  batch 1 sequences of 128 tokens\n  mesh data = rest\n"
       "  shard batch over data\n  precision compute = fp16\n}\n";
   driver::Session session(options);
@@ -117,11 +116,12 @@ std::optional<hardware::Cluster> load(const KnownCluster &known) {
 
 int refuse(const calibrate::LogProblem &problem) {
   writeError(calibrate::toText(problem, calibrate::ProblemIs::Error));
-  return kIllegal;
+  return driver::exitCode(driver::Outcome::Illegal);
 }
 
 /// Tables with the shape that the user said of their log.
 struct Read {
+  std::vector<std::string> files;
   std::vector<calibrate::LogTable> tables;
   std::vector<calibrate::Shape> shapes;
 };
@@ -134,6 +134,7 @@ std::optional<int> readLogs(const std::vector<std::string> &arguments,
     std::string text;
     if (const std::string why = readFile(log.path, text); !why.empty())
       return usageError("cannot read '" + log.path + "': " + why);
+    out.files.push_back(log.path);
     calibrate::ReadLog read = calibrate::readNcclLog({log.path, text});
     for (const calibrate::LogProblem &warning : read.warnings)
       writeError(calibrate::toText(warning, calibrate::ProblemIs::Warning));
@@ -147,18 +148,24 @@ std::optional<int> readLogs(const std::vector<std::string> &arguments,
   return std::nullopt;
 }
 
+const KnownCluster *clusterLike(const std::string &like) {
+  std::vector<std::string_view> names;
+  for (const KnownCluster &cluster : kClusters)
+    names.push_back(cluster.name);
+  const KnownCluster *known = clusterNamed(like);
+  const auto near = diag::nearestName(like, names);
+  if (known == nullptr && validate::findCluster(like) != nullptr)
+    usageError("--like: neither NCCL nor RCCL runs on the library's cluster '" +
+               like + "'");
+  else if (known == nullptr)
+    usageError("--like: the library has no cluster '" + like + "'" +
+               (near ? "; did you mean " + std::string(*near) + "?" : ""));
+  return known;
+}
+
 const KnownCluster *chooseBase(const std::string &like, const Read &read) {
-  if (!like.empty()) {
-    std::vector<std::string_view> names;
-    for (const KnownCluster &cluster : kClusters)
-      names.push_back(cluster.name);
-    const KnownCluster *known = clusterNamed(like);
-    const auto near = diag::nearestName(like, names);
-    if (known == nullptr)
-      usageError("--like: the library has no cluster '" + like + "'" +
-                 (near ? "; did you mean " + std::string(*near) + "?" : ""));
-    return known;
-  }
+  if (!like.empty())
+    return clusterLike(like);
   std::string device;
   for (const calibrate::LogTable &table : read.tables) {
     if (const KnownCluster *known = clusterOfDevice(table.device))
@@ -227,20 +234,21 @@ int runCluster(Arguments arguments) {
   const KnownCluster *known = chooseBase(options.like, read);
   if (known == nullptr)
     return kUsage;
-  const auto base = load(*known);
+  const validate::StandardCluster &standard =
+      *validate::findCluster(known->name);
+  const auto base = load(standard);
   if (!base)
     return driver::exitCode(driver::Outcome::Internal);
   std::vector<calibrate::Placed> placed;
   if (const auto code = placeAll(read, *base, placed))
     return *code;
   const calibrate::Calibration fitted = calibrate::fitCluster(*base, placed);
-  const std::string name = options.name.empty()
-                               ? std::string(known->name) + "_measured"
-                               : options.name.getValue();
+  const std::string name = options.name.empty() ? standard.name + "_measured"
+                                                : options.name.getValue();
   if (!options.output.empty() &&
-      !writeOutput(
-          options.output,
-          calibrate::toPlan(fitted, {name, std::string(known->module)})))
+      !writeResult(options.output,
+                   calibrate::toPlan(fitted, {name, standard.module}),
+                   read.files))
     return kUsage;
   const bool isShown = options.output != "-";
   const std::string text = *format == Format::Json ? calibrate::toJson(fitted)

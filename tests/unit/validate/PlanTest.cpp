@@ -3,6 +3,7 @@
 
 #include "compiler/diag/Consumers.h"
 #include "compiler/validate/RowPlan.h"
+#include "compiler/validate/StandardNames.h"
 
 #include <fmt/format.h>
 
@@ -207,4 +208,14 @@ TEST_CASE("words are found whole") {
   CHECK(!hasWords("NVIDIA RTX A1000", "A100"));
   CHECK(!hasWords("NVIDIA GB200", "B200"));
   CHECK(!hasWords("", "A100"));
+}
+
+TEST_CASE("the clusters that logs are fitted to are the library's") {
+  for (const char *name : {
+#define PLANC_KNOWN_CLUSTER(NAME, DEVICE) NAME,
+#include "tools/planc/KnownClusters.def"
+       }) {
+    INFO(name);
+    CHECK(findCluster(name) != nullptr);
+  }
 }
