@@ -1,6 +1,8 @@
 #include "compiler/validate/Constants.h"
 
+#include "compiler/validate/StandardNames.h"
 #include "compiler/validate/Words.h"
+#include "runtime/report/NumberText.h"
 #include "stdlib/EmbeddedFiles.h"
 
 #include <fmt/format.h>
@@ -13,6 +15,8 @@
 namespace planc::validate {
 
 namespace {
+
+using report::cell;
 
 constexpr auto kNames = std::to_array<std::string_view>({
 #define PLANC_ACCELERATOR_CONSTANT(MEMBER, NAME, DEFAULT, HELP) NAME,
@@ -95,25 +99,18 @@ private:
   bool isAbove_ = false;
 };
 
-std::string cell(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (std::string_view("|<>*_`").find(c) != std::string_view::npos)
-      out.push_back('\\');
-    out.push_back(c);
-  }
-  return out;
-}
-
 } // namespace
 
 bool FreeConstant::isCopy() const {
-  for (std::string_view start :
-       {"as ", "assumed as ", "All else as ", "All levels as ", "the same",
-        "all as ", "assumed: "})
-    if (source.rfind(start, 0) == 0)
+  std::string lower = source;
+  for (char &c : lower)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  for (const StandardCluster &cluster : standardClusters())
+    if (hasWords(lower, "as " + cluster.name) ||
+        hasWords(lower, "as " + cluster.accelerator))
       return true;
-  return source.find("ll else as ") != std::string::npos;
+  return false;
 }
 
 std::vector<FreeConstant> freeConstants() {
@@ -135,10 +132,11 @@ std::string constantsPage() {
   std::string out = fmt::format(
       "# Constants that a measurement gave\n\n"
       "Made by `planc validate --write`. Values of `stdlib/clusters` that no "
-      "datasheet prints as\nsuch, each with the comment that gives its source: "
-      "{} of them, {} with a source of their\nown; the others are said to be "
-      "another accelerator's or level's. How each is used:\n"
-      "[cost.md](cost.md). None was fitted to a row of "
+      "datasheet prints as\nsuch: {} of them, {} with a source of their own; "
+      "the others are another accelerator's or\ncluster's, as their comments "
+      "say, some in the ratio of two rates. Beside each is its\ncomment, or "
+      "the nearest one above it, which may speak of several. How each is "
+      "used:\n[cost.md](cost.md). None was fitted to a row of "
       "[validation.md](validation.md).\n\n"
       "| constant | values | different ones |\n|---|---:|---:|\n",
       all.size(), own);

@@ -13,9 +13,11 @@ struct FreeConstant {
   std::string file;  ///< `clusters/a100.plan`
   std::string owner; ///< `a100_sxm`, `dgx_a100.node`
   std::string name, value;
-  std::string source; ///< the comment beside it, else the one above it
+  /// The comment beside it, else the nearest above it, which may speak of
+  /// several.
+  std::string source;
 
-  /// Said to be another's, by its comment: no freedom of its own.
+  /// `as NAME`, its comment says, another machine's: no freedom of its own.
   bool isCopy() const;
 };
 

@@ -32,3 +32,16 @@ TEST_CASE("a constant has the comment beside it, else the one above") {
   CHECK(!find("a100_sxm", "matmul_efficiency").isCopy());
   CHECK(find("a100_sxm_40", "matmul_efficiency").isCopy());
 }
+
+TEST_CASE("a copy is as another machine of the library") {
+  const auto isCopy = [](const char *source) {
+    return FreeConstant{"", "", "", "", source}.isCopy();
+  };
+  CHECK(isCopy("as dgx_h100"));
+  CHECK(isCopy("as dgx_h100's adapters"));
+  CHECK(isCopy("Half of the memory. All else As A100_SXM, at this rate."));
+  CHECK(!isCopy("as a100_sxm_400"));
+  CHECK(!isCopy("was dgx_h100"));
+  CHECK(!isCopy("assumed as bf16"));
+  CHECK(!isCopy("the same figures"));
+}
