@@ -15,20 +15,7 @@ cost::Options costOptionsOf(const sema::Plan &plan) {
   cost::Options options;
   options.accelerators = plan.mesh.devices();
   if (plan.kernels.attentionGiven)
-    switch (plan.kernels.attention) {
-    case sema::AttentionKernel::Flash2:
-      options.attention = cost::AttentionKernel::Flash2;
-      break;
-    case sema::AttentionKernel::Flash3:
-      options.attention = cost::AttentionKernel::Flash3;
-      break;
-    case sema::AttentionKernel::Cudnn:
-      options.attention = cost::AttentionKernel::Cudnn;
-      break;
-    case sema::AttentionKernel::Unfused:
-      options.attention = cost::AttentionKernel::Unfused;
-      break;
-    }
+    options.attention = plan.kernels.attention;
   if (plan.kernels.graphs)
     options.launch = cost::Options::Launch::Graphs;
   return options;

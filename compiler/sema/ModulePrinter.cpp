@@ -287,11 +287,9 @@ void Printer::printHow() {
     line("  precision dispatch {}", toString(*precision.dispatch));
   if (precision.saved)
     line("  precision saved {}", toString(*precision.saved));
-  constexpr std::string_view kKernels[] = {"flash2", "flash3", "cudnn",
-                                           "unfused"};
   constexpr std::string_view kLosses[] = {"fused", "eager", "linear"};
   line("  kernels attention {}{} norm {} loss {} graphs {}",
-       kKernels[static_cast<std::size_t>(plan.kernels.attention)],
+       toString(plan.kernels.attention),
        plan.kernels.attentionGiven ? "" : " (newest)",
        plan.kernels.fusedNorm ? "fused" : "unfused",
        kLosses[static_cast<std::size_t>(plan.kernels.loss)],

@@ -6,6 +6,7 @@
 #include "runtime/base/Precision.h"
 #include "runtime/base/Quantity.h"
 #include "runtime/base/Table.h"
+#include "runtime/hardware/AttentionKernel.h"
 
 #include <optional>
 #include <string>
@@ -142,7 +143,7 @@ struct PrecisionPlan {
   OriginId clause;
 };
 
-enum class AttentionKernel { Flash2, Flash3, Cudnn, Unfused };
+using hardware::AttentionKernel;
 /// Linear: the product that makes the logits and the loss in one, a chunk of
 /// tokens at a time.
 enum class LossKernel { Fused, Eager, Linear };

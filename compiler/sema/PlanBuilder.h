@@ -69,7 +69,6 @@ private:
   // PlanClauses.cpp: the rest.
   bool buildKernels();
   bool setKernel(const KeyedEntry &entry, std::string_view word);
-  void chooseKernel();
   bool buildContext();
   bool buildOverlap();
   bool buildBucket();

@@ -40,7 +40,8 @@ bool PlanBuilder::buildKernels() {
     }
   }
   if (!plan_.kernels.attentionGiven)
-    chooseKernel();
+    plan_.kernels.attention =
+        hardware::newestKernel(request_.cluster->accelerator);
   return isSound;
 }
 
@@ -61,38 +62,25 @@ bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
     out.lossClause = originOf(entry.span);
     return known.has_value();
   }
-  auto known = oneOf(span, "kernel of attention", word,
-                     {"flash2", "flash3", "cudnn", "unfused"});
+  auto known =
+      oneOf(span, "kernel of attention", word,
+            {hardware::kAttentionKernelNames.begin(),
+             hardware::kAttentionKernelNames.end()});
   if (!known)
     return false;
+  const auto at = std::find(hardware::kAttentionKernelNames.begin(),
+                            hardware::kAttentionKernelNames.end(), *known);
   out.attentionGiven = true;
-  out.attention = *known == "flash2"   ? AttentionKernel::Flash2
-                  : *known == "flash3" ? AttentionKernel::Flash3
-                  : *known == "cudnn"  ? AttentionKernel::Cudnn
-                                       : AttentionKernel::Unfused;
+  out.attention = static_cast<AttentionKernel>(
+      at - hardware::kAttentionKernelNames.begin());
   const hardware::Accelerator &accelerator = request_.cluster->accelerator;
-  double efficiency =
-      *known == "flash3"   ? accelerator.constants.flash3Efficiency
-      : *known == "cudnn"  ? accelerator.constants.cudnnEfficiency
-      : *known == "flash2" ? accelerator.constants.flash2Efficiency
-                           : 1;
-  if (efficiency > 0)
+  if (hardware::hasKernel(accelerator, out.attention))
     return true;
   elaboration_.emitter()
       .report(span, Kind::NotOnAccelerator, "`{}` has no kernel {}",
               accelerator.name, *known)
       .help("it would be there with its `{}_efficiency`", *known);
   return false;
-}
-
-/// The newest the accelerator has.
-void PlanBuilder::chooseKernel() {
-  const auto &constants = request_.cluster->accelerator.constants;
-  plan_.kernels.attention =
-      constants.flash3Efficiency > 0   ? AttentionKernel::Flash3
-      : constants.cudnnEfficiency > 0  ? AttentionKernel::Cudnn
-      : constants.flash2Efficiency > 0 ? AttentionKernel::Flash2
-                                       : AttentionKernel::Unfused;
 }
 
 // --- overlap and bucket ------------------------------------------------------

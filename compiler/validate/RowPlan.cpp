@@ -2,6 +2,7 @@
 #include "compiler/validate/RowMesh.h"
 
 #include "runtime/base/Checked.h"
+#include "runtime/hardware/AttentionKernel.h"
 
 #include <fmt/format.h>
 
@@ -357,13 +358,11 @@ private:
       kernel = "unfused";
     if (isTrue(kernel) || kernel == "flash" || kernel == "sdpa")
       kernel = year <= 2023 ? "flash2" : "";
-    if (kernel == "flash1" || kernel == "triton") {
-      note("FlashAttention 1 by flash2");
-      kernel = "flash2";
-    }
+    if (kernel == "triton")
+      kernel = "flash1";
     std::string list(habits_.kernels);
-    if (kernel == "unfused" || kernel == "flash2" || kernel == "flash3" ||
-        kernel == "cudnn")
+    const auto &known = hardware::kAttentionKernelNames;
+    if (std::find(known.begin(), known.end(), kernel) != known.end())
       list = "attention = " + kernel + (list.empty() ? "" : ", ") + list;
     else if (!kernel.empty() && kernel != "te" && kernel != "fused")
       return fmt::format("`{}` is no kernel of attention",

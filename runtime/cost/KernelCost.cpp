@@ -8,6 +8,7 @@
 
 namespace planc::cost {
 
+using hardware::AttentionKernel;
 using program::InstructionKind;
 using program::Work;
 
@@ -91,20 +92,16 @@ double KernelCosts::matmul(const Work &work, InstructionKind kind) const {
 }
 
 AttentionKernel KernelCosts::attentionKernel() const {
-  const bool isThere = options_.attention != AttentionKernel::Newest &&
-                       hasKernel(accelerator_, options_.attention);
-  return isThere ? options_.attention : newestKernel(accelerator_);
+  const bool isThere =
+      options_.attention && hasKernel(accelerator_, *options_.attention);
+  return isThere ? *options_.attention : newestKernel(accelerator_);
 }
 
 double KernelCosts::attentionShare(InstructionKind kind) const {
-  const hardware::AcceleratorConstants &c = accelerator_.constants;
-  const bool backward = kind == InstructionKind::AttentionGrad;
-  const AttentionKernel kernel = attentionKernel();
-  if (kernel == AttentionKernel::Flash3)
-    return backward ? c.flash3GradEfficiency : c.flash3Efficiency;
-  if (kernel == AttentionKernel::Cudnn)
-    return backward ? c.cudnnGradEfficiency : c.cudnnEfficiency;
-  return backward ? c.flash2GradEfficiency : c.flash2Efficiency;
+  const hardware::AttentionShares shares =
+      attentionShares(accelerator_, attentionKernel());
+  return kind == InstructionKind::AttentionGrad ? shares.backward
+                                                : shares.forward;
 }
 
 double KernelCosts::fusedAttention(InstructionKind kind,

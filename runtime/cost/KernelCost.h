@@ -25,7 +25,7 @@ private:
   double fusedAttention(program::InstructionKind kind,
                         const program::Work &work) const;
   /// The one asked for, or the newest where it is not there.
-  AttentionKernel attentionKernel() const;
+  hardware::AttentionKernel attentionKernel() const;
   double attentionShare(program::InstructionKind kind) const;
   ComputeCost unfusedAttention(program::InstructionKind kind,
                                const program::Work &work) const;

@@ -6,32 +6,6 @@
 
 namespace planc::cost {
 
-bool hasKernel(const hardware::Accelerator &accelerator,
-               AttentionKernel kernel) {
-  const hardware::AcceleratorConstants &c = accelerator.constants;
-  switch (kernel) {
-  case AttentionKernel::Newest:
-  case AttentionKernel::Unfused:
-    return true;
-  case AttentionKernel::Flash2:
-    return c.flash2Efficiency > 0 && c.flash2GradEfficiency > 0;
-  case AttentionKernel::Flash3:
-    return c.flash3Efficiency > 0 && c.flash3GradEfficiency > 0;
-  case AttentionKernel::Cudnn:
-    return c.cudnnEfficiency > 0 && c.cudnnGradEfficiency > 0;
-  }
-  return false;
-}
-
-AttentionKernel newestKernel(const hardware::Accelerator &accelerator) {
-  for (AttentionKernel kernel :
-       {AttentionKernel::Flash3, AttentionKernel::Cudnn,
-        AttentionKernel::Flash2})
-    if (hasKernel(accelerator, kernel))
-      return kernel;
-  return AttentionKernel::Unfused;
-}
-
 RooflineCostModel::RooflineCostModel(const hardware::Cluster &cluster,
                                      const Options &options)
     : cluster_(cluster), options_(options) {}

@@ -3,32 +3,21 @@
 #pragma once
 
 #include "runtime/cost/CostModel.h"
+#include "runtime/hardware/AttentionKernel.h"
 #include "runtime/hardware/Cluster.h"
+
+#include <optional>
 
 namespace planc::cost {
 
-enum class AttentionKernel : std::uint8_t {
-  Newest, ///< the first the accelerator states: FlashAttention-3, the vendor
-          ///< library's, FlashAttention-2; unfused where it states none
-  Flash2,
-  Flash3,
-  Cudnn,
-  Unfused, ///< two batched products and a softmax over all scores
-};
-
 struct Options {
-  AttentionKernel attention = AttentionKernel::Newest;
+  /// The newest where there is none, or where the accelerator does not have
+  /// it: refusing is the caller's.
+  std::optional<hardware::AttentionKernel> attention;
   enum class Launch : std::uint8_t { Gaps, Graphs } launch = Launch::Gaps;
   /// How many run the job in step: the slowest of them sets the pace.
   std::int64_t accelerators = 1;
 };
-
-/// Whether the accelerator states an efficiency for the kernel. A model asked
-/// for one that is not there uses the newest; refusing is the caller's.
-bool hasKernel(const hardware::Accelerator &accelerator,
-               AttentionKernel kernel);
-/// What `Newest` stands for.
-AttentionKernel newestKernel(const hardware::Accelerator &accelerator);
 
 class RooflineCostModel final : public CostModel {
 public:

@@ -3,6 +3,7 @@
 
 using namespace planc;
 using namespace planc::cost;
+using hardware::AttentionKernel;
 using program::InstructionKind;
 using program::Work;
 
@@ -140,17 +141,17 @@ TEST_CASE("the newest kernel is the one the accelerator has") {
   hardware::Cluster c = testCluster();
   c.accelerator.constants.flash2Efficiency = 0.4;
   const Work w = attention(8192, 128);
-  const auto with = [&](AttentionKernel kernel) {
+  const auto with = [&](std::optional<AttentionKernel> kernel) {
     Options options;
     options.attention = kernel;
     return seconds(
         RooflineCostModel(c, options).compute(InstructionKind::Attention, w));
   };
   CHECK_FALSE(hasKernel(c.accelerator, AttentionKernel::Flash3));
-  CHECK(with(AttentionKernel::Newest) == with(AttentionKernel::Flash2));
+  CHECK(with(std::nullopt) == with(AttentionKernel::Flash2));
   c.accelerator.constants.flash2Efficiency = 0;
   CHECK(newestKernel(c.accelerator) == AttentionKernel::Unfused);
-  CHECK(with(AttentionKernel::Newest) == with(AttentionKernel::Unfused));
+  CHECK(with(std::nullopt) == with(AttentionKernel::Unfused));
   c.accelerator.constants.cudnnEfficiency = 0.5;
   c.accelerator.constants.cudnnGradEfficiency = 0.5;
   CHECK(newestKernel(c.accelerator) == AttentionKernel::Cudnn);
@@ -159,9 +160,17 @@ TEST_CASE("the newest kernel is the one the accelerator has") {
   c.accelerator.constants.flash3Efficiency = 0.8;
   c.accelerator.constants.flash3GradEfficiency = 0.6;
   CHECK(hasKernel(c.accelerator, AttentionKernel::Flash3));
-  CHECK(with(AttentionKernel::Newest) == with(AttentionKernel::Flash3));
+  CHECK(with(std::nullopt) == with(AttentionKernel::Flash3));
   CHECK(with(AttentionKernel::Flash3) ==
         Approx(with(AttentionKernel::Flash2) / 2));
+  c.accelerator.constants.flash1Efficiency = 0.2;
+  c.accelerator.constants.flash1GradEfficiency = 0.2;
+  CHECK(with(AttentionKernel::Flash1) ==
+        Approx(2 * with(AttentionKernel::Flash2)));
+  c.accelerator.constants.flash2Efficiency = 0;
+  c.accelerator.constants.flash3Efficiency = 0;
+  c.accelerator.constants.cudnnEfficiency = 0;
+  CHECK(newestKernel(c.accelerator) == AttentionKernel::Unfused);
 }
 
 TEST_CASE("unfused attention pays for every score several times") {
