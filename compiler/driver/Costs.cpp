@@ -1,6 +1,7 @@
 #include "compiler/driver/Costs.h"
 
 #include "compiler/lower/HideExchanges.h"
+#include "compiler/lower/HostLaunch.h"
 #include "compiler/lower/OverlapTensor.h"
 #include "compiler/pipeline/StageGraph.h"
 
@@ -25,21 +26,21 @@ namespace {
 
 /// With `overlap tensor` in both orders of the gradients of weights; the
 /// quicker backward, of equal ones the first.
-lower::LoweredBody lowerOne(const LowerRequest &request, ops::BodyId body,
+lower::LoweredBody inBestOrder(const LowerRequest &request, ops::BodyId body,
                             const lower::RerunChoice &choice,
                             lower::Scatters scatters) {
   const auto made = [&](lower::WeightOrder order) {
     lower::LoweredBody out =
         lower::lowerBody(*request.sharded, body, choice, {scatters, order});
-    if (request.plan->overlap.experts)
+    if (request.module->plan.overlap.experts)
       lower::hideExchanges(out);
-    if (request.plan->overlap.tensor)
+    if (request.module->plan.overlap.tensor)
       lower::overlapTensor(
           {request.sharded, body, instructionTimes(*request.cost)}, out);
     return out;
   };
   lower::LoweredBody inPlace = made(lower::WeightOrder::InPlace);
-  if (!request.plan->overlap.tensor)
+  if (!request.module->plan.overlap.tensor)
     return inPlace;
   lower::LoweredBody under = made(lower::WeightOrder::UnderReductions);
   const lower::InstructionTime time = instructionTimes(*request.cost);
@@ -49,12 +50,26 @@ lower::LoweredBody lowerOne(const LowerRequest &request, ops::BodyId body,
              : inPlace;
 }
 
+lower::LoweredBody lowerOne(const LowerRequest &request, ops::BodyId body,
+                            const lower::RerunChoice &choice,
+                            lower::Scatters scatters) {
+  lower::LoweredBody out = inBestOrder(request, body, choice, scatters);
+  const sema::Kernels &kernels = request.module->plan.kernels;
+  if (!kernels.graphs)
+    lower::waitForHost(
+        out,
+        {durationFromSeconds(request.module->cluster.accelerator.constants.hostLaunch),
+         sema::kModuleLaunches[static_cast<std::size_t>(kernels.modules)]},
+        instructionTimes(*request.cost));
+  return out;
+}
+
 } // namespace
 
 lower::LoweredModel lowerModel(const LowerRequest &request,
                                std::vector<lower::RerunChoice> choices) {
   const shard::ShardedGraph &sharded = *request.sharded;
-  const sema::Plan &plan = *request.plan;
+  const sema::Plan &plan = request.module->plan;
   std::vector<bool> isLayer(sharded.bodies.size(), false);
   for (const ops::Segment &segment : sharded.graph->model.segments)
     for (ops::BodyId body : segment.iterations)

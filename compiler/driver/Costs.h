@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/lower/LowerBody.h"
-#include "compiler/sema/Plan.h"
+#include "compiler/sema/Module.h"
 #include "runtime/cost/RooflineCostModel.h"
 
 #include <functional>
@@ -17,7 +17,7 @@ cost::Options costOptionsOf(const sema::Plan &plan);
 /// the same.
 struct LowerRequest {
   const shard::ShardedGraph *sharded = nullptr;
-  const sema::Plan *plan = nullptr;
+  const sema::Module *module = nullptr;
   const cost::CostModel *cost = nullptr;
 };
 lower::LoweredModel lowerModel(const LowerRequest &request,

@@ -61,7 +61,7 @@ public:
   Refined run() {
     std::vector<RerunChoice> choices = findChoices();
     Refined first;
-    first.bodies = lowerModel({request_.sharded, &plan_, request_.cost},
+    first.bodies = lowerModel({request_.sharded, request_.module, request_.cost},
                               std::move(choices));
     const std::size_t units = pipeline::unitsOf(model_).size();
     first.bodies.choiceOf.assign(units, 0);
@@ -306,7 +306,7 @@ std::optional<std::int64_t> recomputeSaves(const RefineRequest &request) {
   if (plan.recompute.items.empty())
     return std::nullopt;
   const lower::LoweredModel bodies =
-      lowerModel({request.sharded, &plan, request.cost},
+      lowerModel({request.sharded, request.module, request.cost},
                  {RerunChoice(), choiceOf(plan.recompute, 0)});
   std::optional<std::int64_t> most;
   for (const std::vector<lower::LoweredBody> &forms : bodies.forms) {

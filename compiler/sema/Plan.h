@@ -8,6 +8,7 @@
 #include "runtime/base/Table.h"
 #include "runtime/hardware/AttentionKernel.h"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -144,6 +145,21 @@ struct PrecisionPlan {
 };
 
 using hardware::AttentionKernel;
+/// Whose modules stand around products: what one takes the host.
+enum class Modules {
+#define PLANC_MODULES(NAME, TEXT, LAUNCHES) NAME,
+#include "compiler/sema/Modules.def"
+};
+inline constexpr auto kModuleNames = std::to_array<std::string_view>({
+#define PLANC_MODULES(NAME, TEXT, LAUNCHES) TEXT,
+#include "compiler/sema/Modules.def"
+});
+/// In launches of a kernel.
+inline constexpr auto kModuleLaunches = std::to_array<double>({
+#define PLANC_MODULES(NAME, TEXT, LAUNCHES) LAUNCHES,
+#include "compiler/sema/Modules.def"
+});
+
 /// Linear: the product that makes the logits and the loss in one, a chunk of
 /// tokens at a time.
 enum class LossKernel { Fused, Eager, Linear };
@@ -152,6 +168,7 @@ struct Kernels {
   bool attentionGiven = false; ///< else the newest the accelerator has
   bool fusedNorm = true, graphs = false;
   LossKernel loss = LossKernel::Fused;
+  Modules modules = Modules::Torch;
   OriginId clause, lossClause;
 };
 

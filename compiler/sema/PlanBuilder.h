@@ -89,6 +89,11 @@ private:
   std::optional<std::string_view>
   oneOf(source::SourceSpan span, std::string_view what, std::string_view found,
         const std::vector<std::string_view> &allowed);
+  /// The same, by its place among them.
+  std::optional<std::size_t> indexIn(std::span<const std::string_view> names,
+                                     source::SourceSpan span,
+                                     std::string_view what,
+                                     std::string_view found);
 
   Elaboration &elaboration_;
   const PlanRequest &request_;

@@ -27,7 +27,7 @@ bool PlanBuilder::buildKernels() {
     plan_.kernels.clause = originOf(text_.kernelsClause);
   for (const KeyedEntry &entry : text_.kernels) {
     auto key = oneOf(entry.span, "kernel", entry.key,
-                     {"attention", "norm", "loss", "graphs"});
+                     {"attention", "norm", "loss", "modules", "graphs"});
     if (!key) {
       isSound = false;
     } else if (*key == "graphs") {
@@ -43,6 +43,16 @@ bool PlanBuilder::buildKernels() {
     plan_.kernels.attention =
         hardware::newestKernel(request_.cluster->accelerator);
   return isSound;
+}
+
+std::optional<std::size_t>
+PlanBuilder::indexIn(std::span<const std::string_view> names, SourceSpan span,
+                     std::string_view what, std::string_view found) {
+  const auto known = oneOf(span, what, found, {names.begin(), names.end()});
+  if (!known)
+    return std::nullopt;
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), *known) -
+                                  names.begin());
 }
 
 bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
@@ -62,24 +72,24 @@ bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
     out.lossClause = originOf(entry.span);
     return known.has_value();
   }
-  auto known =
-      oneOf(span, "kernel of attention", word,
-            {hardware::kAttentionKernelNames.begin(),
-             hardware::kAttentionKernelNames.end()});
-  if (!known)
+  if (entry.key == "modules") {
+    const auto at = indexIn(kModuleNames, span, "stack of modules", word);
+    out.modules = static_cast<Modules>(at.value_or(0));
+    return at.has_value();
+  }
+  const auto at = indexIn(hardware::kAttentionKernelNames, span,
+                          "kernel of attention", word);
+  if (!at)
     return false;
-  const auto at = std::find(hardware::kAttentionKernelNames.begin(),
-                            hardware::kAttentionKernelNames.end(), *known);
   out.attentionGiven = true;
-  out.attention = static_cast<AttentionKernel>(
-      at - hardware::kAttentionKernelNames.begin());
+  out.attention = static_cast<AttentionKernel>(*at);
   const hardware::Accelerator &accelerator = request_.cluster->accelerator;
   if (hardware::hasKernel(accelerator, out.attention))
     return true;
   elaboration_.emitter()
       .report(span, Kind::NotOnAccelerator, "`{}` has no kernel {}",
-              accelerator.name, *known)
-      .help("it would be there with its `{}_efficiency`", *known);
+              accelerator.name, word)
+      .help("it would be there with its `{}_efficiency`", word);
   return false;
 }
 

@@ -64,6 +64,7 @@ constexpr FieldRule<Instruction> kKernelFields[] = {
     PLANC_FIELD("read", work.bytesRead),
     PLANC_FIELD("written", work.bytesWritten),
     PLANC_FIELD("kernels", work.kernels),
+    PLANC_FIELD("hostwait", work.hostWait.value),
 };
 
 /// Of whatever has a Message.

@@ -26,7 +26,7 @@ enum class Bound : std::uint8_t { Arithmetic, Memory };
 struct ComputeCost {
   Duration total;
   Duration arithmetic; ///< executed flops at the peak of the work's precision
-  Duration launch;     ///< gaps before its kernels; none with graphs
+  Duration launch;     ///< gaps before its kernels, and waits for the host
   Duration straggle;   ///< until the slowest accelerator of the job has it too
   Bound bound = Bound::Memory;
   /// Share of the memory bandwidth it takes while it runs.

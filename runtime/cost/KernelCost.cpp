@@ -132,7 +132,8 @@ ComputeCost KernelCosts::assemble(const Work &work, double arithmetic,
   const double gap = options_.launch == Options::Launch::Graphs
                          ? 0
                          : accelerator_.constants.launchGap;
-  cost.launch = durationFromSeconds(gap * std::max(work.kernels, 0));
+  cost.launch =
+      durationFromSeconds(gap * std::max(work.kernels, 0)) + work.hostWait;
   const double busy = std::max(arithmetic, memory);
   cost.bound = arithmetic >= memory && arithmetic > 0 ? Bound::Arithmetic
                                                       : Bound::Memory;

@@ -68,6 +68,9 @@ struct Work {
   Flops modelFlopsFull; ///< the same with attention counted as a full square
   Bytes bytesRead, bytesWritten; ///< memory traffic of the fused kernel
   std::int32_t kernels = 1;      ///< launches it takes
+  /// How long they keep the accelerator waiting: launches of a pass that take
+  /// the host longer than the pass (docs/cost.md, C17).
+  Duration hostWait;
 };
 
 /// A collective or transfer on one rank. `bytes` is the size of the whole

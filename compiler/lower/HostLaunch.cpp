@@ -1,0 +1,65 @@
+#include "compiler/lower/HostLaunch.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace planc::lower {
+
+using program::Instruction;
+using program::InstructionClass;
+using program::InstructionKind;
+using program::Phase;
+
+namespace {
+
+Duration launchesOf(const Instruction &instruction, const HostPace &pace) {
+  const bool isKernel =
+      program::classOf(instruction.kind) == InstructionClass::Compute;
+  double launches = isKernel ? std::max(instruction.work.kernels, 0) : 1;
+  if (instruction.kind == InstructionKind::MatMul &&
+      instruction.phase != Phase::WeightGradient)
+    launches += pace.module - 1;
+  return Duration(static_cast<std::int64_t>(
+      std::floor(launches * static_cast<double>(pace.launch.value))));
+}
+
+void waitIn(std::vector<Instruction> &pass, const HostPace &pace,
+            const InstructionTime &time) {
+  const std::int64_t late =
+      (hostTime(pass, pace) - lengthOf(pass, time)).value;
+  if (late <= 0)
+    return;
+  std::vector<std::int64_t> behind(pass.size(), 0);
+  Int128 all = 0;
+  for (std::size_t i = 0; i < pass.size(); ++i)
+    if (program::classOf(pass[i].kind) == InstructionClass::Compute) {
+      behind[i] = std::max<std::int64_t>(
+          0, (launchesOf(pass[i], pace) - time(pass[i])).value);
+      all += behind[i];
+    }
+  for (std::size_t i = 0; i < pass.size(); ++i)
+    if (behind[i] > 0)
+      pass[i].work.hostWait =
+          Duration(static_cast<std::int64_t>(Int128(late) * behind[i] / all));
+}
+
+} // namespace
+
+Duration hostTime(const std::vector<Instruction> &instructions,
+                  const HostPace &pace) {
+  Duration total;
+  for (const Instruction &instruction : instructions)
+    total += launchesOf(instruction, pace);
+  return total;
+}
+
+void waitForHost(LoweredBody &body, const HostPace &pace,
+                 const InstructionTime &time) {
+  if (pace.launch.value <= 0)
+    return;
+  for (LoweredPass *pass : {&body.forward, &body.backward, &body.split.input,
+                            &body.split.weight})
+    waitIn(pass->instructions, pace, time);
+}
+
+} // namespace planc::lower
