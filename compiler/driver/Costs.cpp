@@ -27,8 +27,8 @@ namespace {
 /// With `overlap tensor` in both orders of the gradients of weights; the
 /// quicker backward, of equal ones the first.
 lower::LoweredBody inBestOrder(const LowerRequest &request, ops::BodyId body,
-                            const lower::RerunChoice &choice,
-                            lower::Scatters scatters) {
+                               const lower::RerunChoice &choice,
+                               lower::Scatters scatters) {
   const auto made = [&](lower::WeightOrder order) {
     lower::LoweredBody out =
         lower::lowerBody(*request.sharded, body, choice, {scatters, order});
@@ -58,7 +58,8 @@ lower::LoweredBody lowerOne(const LowerRequest &request, ops::BodyId body,
   if (!kernels.graphs)
     lower::waitForHost(
         out,
-        {durationFromSeconds(request.module->cluster.accelerator.constants.hostLaunch),
+        {durationFromSeconds(
+             request.module->cluster.accelerator.constants.hostLaunch),
          sema::kModuleLaunches[static_cast<std::size_t>(kernels.modules)]},
         instructionTimes(*request.cost));
   return out;

@@ -28,6 +28,8 @@ graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
     options.attention = graph::GraphOptions::AttentionKernel::Unfused;
   if (!plan.kernels.fusedNorm)
     options.norm = graph::GraphOptions::Fusion::Unfused;
+  if (!plan.kernels.fusedAccumulation)
+    options.accumulation = graph::GraphOptions::Fusion::Unfused;
   using Loss = graph::GraphOptions::Loss;
   switch (plan.kernels.loss) {
   case sema::LossKernel::Fused:

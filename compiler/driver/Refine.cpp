@@ -61,8 +61,8 @@ public:
   Refined run() {
     std::vector<RerunChoice> choices = findChoices();
     Refined first;
-    first.bodies = lowerModel({request_.sharded, request_.module, request_.cost},
-                              std::move(choices));
+    first.bodies = lowerModel(
+        {request_.sharded, request_.module, request_.cost}, std::move(choices));
     const std::size_t units = pipeline::unitsOf(model_).size();
     first.bodies.choiceOf.assign(units, 0);
     assign(first);

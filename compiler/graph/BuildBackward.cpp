@@ -130,6 +130,9 @@ ValueId Backward::addGradient(ValueId of, const std::string &name) {
 
 void Backward::emit(ops::Op op, ops::KernelId mirrors) {
   bool own = request_.options->elementwise == GraphOptions::Fusion::Unfused;
+  if (op.kind == ops::OpKind::MatMul && op.phase == Phase::WeightGradient)
+    op.attributes.unfused =
+        request_.options->accumulation == GraphOptions::Fusion::Unfused;
   groups_.push_back({own ? ops::KernelId() : mirrors, op.phase});
   body_.backward.push_back(std::move(op));
 }

@@ -63,7 +63,9 @@ struct GraphOptions {
     Fused,
     Unfused
   } norm = Fusion::Fused,
-    elementwise = Fusion::Fused;
+    elementwise = Fusion::Fused,
+    /// Of a weight's gradient with those of micro-batches before.
+      accumulation = Fusion::Fused;
   /// Linear: with the product that makes the logits, a chunk of rows at a time,
   /// made again in the backward.
   enum class Loss { Fused, Eager, Linear } loss = Loss::Fused;

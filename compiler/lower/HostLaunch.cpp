@@ -25,8 +25,7 @@ Duration launchesOf(const Instruction &instruction, const HostPace &pace) {
 
 void waitIn(std::vector<Instruction> &pass, const HostPace &pace,
             const InstructionTime &time) {
-  const std::int64_t late =
-      (hostTime(pass, pace) - lengthOf(pass, time)).value;
+  const std::int64_t late = (hostTime(pass, pace) - lengthOf(pass, time)).value;
   if (late <= 0)
     return;
   std::vector<std::int64_t> behind(pass.size(), 0);
@@ -57,8 +56,8 @@ void waitForHost(LoweredBody &body, const HostPace &pace,
                  const InstructionTime &time) {
   if (pace.launch.value <= 0)
     return;
-  for (LoweredPass *pass : {&body.forward, &body.backward, &body.split.input,
-                            &body.split.weight})
+  for (LoweredPass *pass :
+       {&body.forward, &body.backward, &body.split.input, &body.split.weight})
     waitIn(pass->instructions, pace, time);
 }
 

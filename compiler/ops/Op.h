@@ -161,8 +161,9 @@ struct Attributes {
   std::vector<std::int64_t> offsets;
   UserOpId userOp;
   Route route{}; ///< a router's choice, dispatch and combine
-  /// Set by compiler/graph. `unfused`: attention, norms and the loss as
-  /// separate launches that pass their intermediates through memory. `compute`:
+  /// Set by compiler/graph. `unfused`: attention, norms, the loss and
+  /// the sum of a weight's gradients as separate launches that pass their
+  /// intermediates through memory. `compute`:
   /// the format a matrix product runs in, where its operands are held in a
   /// wider.
   /// `accumulated`: an Add of matrix products, each of which adds itself to the

@@ -72,6 +72,7 @@ private:
   void sinkGrad();
   void inChunks();
   void accumulation();
+  void unfusedSum();
   void user();
   Share userRows() const;
   std::optional<std::int64_t> localSize(DimId dim) const;
@@ -152,7 +153,19 @@ void Counting::product() {
   work_.flops = Flops(rows.held.take(all));
   work_.modelFlops = work_.modelFlopsFull = Flops(rows.asked.take(all));
   readOperands();
-  writeResults();
+  if (op_.attributes.unfused)
+    unfusedSum();
+  else
+    writeResults();
+}
+
+/// Autograd: the product leaves its result in the operands' format, and a
+/// kernel of its own adds that to the sum of the micro-batches before.
+void Counting::unfusedSum() {
+  const std::int64_t count = resultElements(0), sum = resultWidth(0);
+  write(count, widthOf(0));
+  work_.bytesAfter = Bytes(times(count, widthOf(0) + 2 * sum));
+  work_.kernels = 2;
 }
 
 void Counting::embed() {

@@ -25,7 +25,7 @@ Fill fillOf(const Value &value, const std::vector<std::int64_t> &sizes);
 /// exceptions:
 ///  - a lookup touches the rows it looks up, not the table;
 ///  - a weight gradient is added to what the micro-batches before it left: its
-///    result is read, too;
+///    result is read, too; unfused, after the product (`bytesAfter`);
 ///  - `accumulated` sums are read again by each product after the first, and
 ///  are
 ///    no kernel of their own;

@@ -288,11 +288,13 @@ void Printer::printHow() {
   if (precision.saved)
     line("  precision saved {}", toString(*precision.saved));
   constexpr std::string_view kLosses[] = {"fused", "eager", "linear"};
-  line("  kernels attention {}{} norm {} loss {} modules {} graphs {}",
+  line("  kernels attention {}{} norm {} loss {} accumulation {} modules {} "
+       "graphs {}",
        toString(plan.kernels.attention),
        plan.kernels.attentionGiven ? "" : " (newest)",
        plan.kernels.fusedNorm ? "fused" : "unfused",
        kLosses[static_cast<std::size_t>(plan.kernels.loss)],
+       plan.kernels.fusedAccumulation ? "fused" : "unfused",
        kModuleNames[static_cast<std::size_t>(plan.kernels.modules)],
        plan.kernels.graphs);
   constexpr std::string_view kMethods[] = {"gather", "ring", "ulysses"};

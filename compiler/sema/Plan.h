@@ -166,7 +166,7 @@ enum class LossKernel { Fused, Eager, Linear };
 struct Kernels {
   AttentionKernel attention = AttentionKernel::Flash2;
   bool attentionGiven = false; ///< else the newest the accelerator has
-  bool fusedNorm = true, graphs = false;
+  bool fusedNorm = true, fusedAccumulation = true, graphs = false;
   LossKernel loss = LossKernel::Fused;
   Modules modules = Modules::Torch;
   OriginId clause, lossClause;

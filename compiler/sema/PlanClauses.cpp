@@ -26,8 +26,9 @@ bool PlanBuilder::buildKernels() {
   if (!text_.kernels.empty())
     plan_.kernels.clause = originOf(text_.kernelsClause);
   for (const KeyedEntry &entry : text_.kernels) {
-    auto key = oneOf(entry.span, "kernel", entry.key,
-                     {"attention", "norm", "loss", "modules", "graphs"});
+    auto key = oneOf(
+        entry.span, "kernel", entry.key,
+        {"attention", "norm", "loss", "accumulation", "modules", "graphs"});
     if (!key) {
       isSound = false;
     } else if (*key == "graphs") {
@@ -51,8 +52,8 @@ PlanBuilder::indexIn(std::span<const std::string_view> names, SourceSpan span,
   const auto known = oneOf(span, what, found, {names.begin(), names.end()});
   if (!known)
     return std::nullopt;
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), *known) -
-                                  names.begin());
+  return static_cast<std::size_t>(
+      std::find(names.begin(), names.end(), *known) - names.begin());
 }
 
 bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
@@ -61,6 +62,11 @@ bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
   if (entry.key == "norm") {
     auto known = oneOf(span, "kernel of norms", word, {"fused", "unfused"});
     out.fusedNorm = known != "unfused";
+    return known.has_value();
+  }
+  if (entry.key == "accumulation") {
+    auto known = oneOf(span, "sum of gradients", word, {"fused", "unfused"});
+    out.fusedAccumulation = known != "unfused";
     return known.has_value();
   }
   if (entry.key == "loss") {

@@ -63,6 +63,7 @@ constexpr FieldRule<Instruction> kKernelFields[] = {
     PLANC_FIELD("fullflops", work.modelFlopsFull),
     PLANC_FIELD("read", work.bytesRead),
     PLANC_FIELD("written", work.bytesWritten),
+    PLANC_FIELD("after", work.bytesAfter),
     PLANC_FIELD("kernels", work.kernels),
     PLANC_FIELD("hostwait", work.hostWait.value),
 };

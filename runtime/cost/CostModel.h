@@ -21,12 +21,14 @@ inline constexpr PartsPerMillion kWhole = 1'000'000;
 enum class Bound : std::uint8_t { Arithmetic, Memory };
 
 /// A kernel (or several launched as one instruction), alone on the accelerator.
-/// arithmetic + launch + straggle ≤ total; the rest of total is arithmetic
-/// below the peak when `bound` is Arithmetic, else memory-bound work.
+/// arithmetic + after + launch + straggle ≤ total; the rest of total is
+/// arithmetic below the peak when `bound` is Arithmetic, else memory-bound
+/// work.
 struct ComputeCost {
   Duration total;
   Duration arithmetic; ///< executed flops at the peak of the work's precision
   Duration launch;     ///< gaps before its kernels, and waits for the host
+  Duration after;      ///< memory-bound kernels that follow the main one
   Duration straggle;   ///< until the slowest accelerator of the job has it too
   Bound bound = Bound::Memory;
   /// Share of the memory bandwidth it takes while it runs.

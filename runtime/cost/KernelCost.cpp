@@ -145,6 +145,11 @@ ComputeCost KernelCosts::assemble(const Work &work, double arithmetic,
     cost.straggle = durationFromSeconds(busy * straggleShare());
   cost.total = std::max(durationFromSeconds(busy), cost.arithmetic) +
                cost.launch + cost.straggle;
+  if (work.bytesAfter.value > 0) {
+    cost.after =
+        durationFromSeconds(streamSeconds(work.bytesAfter.toDouble(), 1));
+    cost.total += cost.after;
+  }
   if (busy > 0)
     cost.memoryShare =
         std::min(kWhole, static_cast<PartsPerMillion>(std::ceil(

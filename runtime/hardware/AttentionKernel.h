@@ -1,4 +1,5 @@
-// Kernels of attention that a plan may name, and which of them an accelerator has.
+// Kernels of attention that a plan may name, and which of them an accelerator
+// has.
 #pragma once
 
 #include "runtime/hardware/Cluster.h"

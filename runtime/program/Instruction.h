@@ -67,7 +67,10 @@ struct Work {
   Flops modelFlops; ///< asked for by the model's definition (METRICS M2, exact)
   Flops modelFlopsFull; ///< the same with attention counted as a full square
   Bytes bytesRead, bytesWritten; ///< memory traffic of the fused kernel
-  std::int32_t kernels = 1;      ///< launches it takes
+  /// Traffic of kernels among them that run after the main one: a weight's
+  /// gradient added to those before it.
+  Bytes bytesAfter;
+  std::int32_t kernels = 1; ///< launches it takes
   /// How long they keep the accelerator waiting: launches of a pass that take
   /// the host longer than the pass (docs/cost.md, C17).
   Duration hostWait;

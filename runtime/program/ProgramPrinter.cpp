@@ -22,7 +22,7 @@
 //   instruction fields: name stream(compute) phase(forward) duration makes
 //                       frees deps
 //     kernels:     precision(bf16) batch(1) m n k keyheads flops modelflops
-//                  fullflops read written kernels(1) hostwait
+//                  fullflops read written after kernels(1) hostwait
 //     others:      bytes sizes strides for(none) copies(0) nodes(0)
 //   task fields: name stream(compute; send: send; recv: recv) deps duration
 //     run:         block pass(forward) micro(-1) chunk(-1) withmicro(-1)
@@ -97,6 +97,7 @@ private:
     number("fullflops", work.modelFlopsFull.value, 0);
     bytes("read", work.bytesRead);
     bytes("written", work.bytesWritten);
+    bytes("after", work.bytesAfter);
     number("kernels", work.kernels, 1);
     number("hostwait", work.hostWait.value, 0);
   }

@@ -63,7 +63,8 @@ private:
     std::int64_t least = std::min(
         {work.batch, work.m, work.n, work.k, work.keyHeads, work.flops.value,
          work.modelFlops.value, work.modelFlopsFull.value, work.bytesRead.value,
-         work.bytesWritten.value, std::int64_t(work.kernels), work.hostWait.value});
+         work.bytesWritten.value, work.bytesAfter.value,
+         std::int64_t(work.kernels), work.hostWait.value});
     check(least >= 0, 6, where, "has negative work");
   }
 

@@ -184,13 +184,16 @@ void Attributor::addKernel(const KernelParts &parts,
     return;
   }
   const std::int64_t launch = std::min(parts.launch, alone);
-  const std::int64_t straggle = std::min(parts.straggle, alone - launch);
+  const std::int64_t after = std::min(parts.after, alone - launch);
+  const std::int64_t straggle =
+      std::min(parts.straggle, alone - launch - after);
   waterfall[Cause::LaunchGaps] += Int128(weight) * launch;
+  waterfall[Cause::MemoryBound] += Int128(weight) * after;
   waterfall[Cause::Stragglers] += Int128(weight) * straggle;
   waterfall[Cause::ModelArithmetic] += Int128(weight) * parts.model;
   waterfall[Cause::LowerPeak] += Int128(weight) * parts.lower;
-  waterfall[parts.rest] +=
-      Int128(weight) * (alone - launch - straggle - parts.model - parts.lower);
+  waterfall[parts.rest] += Int128(weight) * (alone - launch - after - straggle -
+                                             parts.model - parts.lower);
   flopsRun_ += weight * parts.modelFlops;
   smallness_ += Int128(weight) * parts.smallness;
   if (parts.sort == KernelParts::Sort::Memory)
@@ -198,7 +201,7 @@ void Attributor::addKernel(const KernelParts &parts,
   KernelShare &share = parts.sort == KernelParts::Sort::Product
                            ? result_.products
                            : result_.attention;
-  share.time += Int128(weight) * (alone - launch - straggle);
+  share.time += Int128(weight) * (alone - launch - after - straggle);
   share.arithmetic += Int128(weight) * parts.arithmetic;
 }
 

@@ -67,6 +67,7 @@ KernelParts partsOf(const program::Instruction &instruction,
   parts.sort = sortOf(instruction.kind);
   parts.phase = instruction.phase;
   parts.launch = cost.launch.value;
+  parts.after = cost.after.value;
   parts.straggle = cost.straggle.value;
   parts.launches = work.kernels;
   if (parts.sort == KernelParts::Sort::Memory)
@@ -86,7 +87,8 @@ KernelParts partsOf(const program::Instruction &instruction,
   if (parts.sort == KernelParts::Sort::Product && !instruction.duration &&
       best > 0)
     parts.smallness = std::max<std::int64_t>(
-        0, cost.total.value - cost.launch.value - cost.straggle.value -
+        0, cost.total.value - cost.launch.value - cost.after.value -
+               cost.straggle.value -
                durationFromSeconds(toSeconds(cost.arithmetic) / best).value);
   return parts;
 }

@@ -20,6 +20,7 @@ struct KernelParts {
   std::int64_t model = 0; ///< model FLOPs at the plan's peak
   std::int64_t lower = 0; ///< more than that at its own precision's peak
   std::int64_t launch = 0;
+  std::int64_t after = 0;      ///< memory-bound kernels of its own after it
   std::int64_t straggle = 0;   ///< until the slowest accelerator has it too
   std::int64_t arithmetic = 0; ///< executed FLOPs at its own peak
   /// Of the time alone: what a product of this many FLOPs takes longer than a

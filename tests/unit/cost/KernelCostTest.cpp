@@ -114,6 +114,25 @@ TEST_CASE("8-bit products have their own efficiency where it is stated") {
   CHECK(after == Approx(2 * before).epsilon(0.01));
 }
 
+TEST_CASE("a kernel waits for its host, and for what runs after it") {
+  hardware::Cluster c = testCluster();
+  const Work w = product(4096, 4096, 4096);
+  Work more = w;
+  more.hostWait = Duration(7'000'000);
+  more.bytesAfter = Bytes(100'000'000);
+  const RooflineCostModel model(c, {});
+  const ComputeCost plain = model.compute(InstructionKind::MatMul, w);
+  const ComputeCost both = model.compute(InstructionKind::MatMul, more);
+  Work sum;
+  sum.bytesRead = Bytes(100'000'000);
+  const Duration alone = model.compute(InstructionKind::Memory, sum).total -
+                         model.compute(InstructionKind::Memory, sum).launch;
+  CHECK(both.after == alone);
+  CHECK(both.launch == plain.launch + more.hostWait);
+  CHECK(both.total == plain.total + more.hostWait + alone);
+  CHECK(both.arithmetic == plain.arithmetic);
+}
+
 TEST_CASE("fused attention: efficiency falls with fewer keys, smaller heads") {
   hardware::Cluster c = testCluster();
   c.accelerator.constants.flash2Efficiency = 0.6;

@@ -175,6 +175,40 @@ TEST_CASE("a norm's weight gradient rides along unless norms are eager") {
   CHECK(workOf(request).bytesRead.value > 2 * 2 * 2 * 4 * 8);
 }
 
+TEST_CASE("a weight's gradient is summed by its product or after it") {
+  Model model = tiny::llamaLike();
+  const Body &layer = model.bodies[BodyId(1)];
+  Op op = layer.forward[0];
+  // [rows, a] × [rows, b] → [a, b], over 32 rows.
+  const DimId rows = op.rules[0].dims[0], a = op.rules[0].dims[1],
+              b = op.rules[0].dims[2];
+  op.kind = OpKind::MatMul;
+  op.phase = program::Phase::WeightGradient;
+  const auto use = [&](DimId kept) {
+    OperandUse out = mapAll({rows, kept});
+    out.dims[0].role = Role::Contract;
+    return out;
+  };
+  op.rules = {{{a, b}, {use(a), use(b)}}};
+  WorkRequest request;
+  request.op = &op;
+  request.model = &model;
+  request.shapes = {{{32, 8}, {32, 4}}, {{8, 4}}};
+  request.operandPrecisions = {Precision::Bf16, Precision::Bf16};
+  request.resultPrecisions = {Precision::Fp32};
+  const Work fused = workOf(request);
+  CHECK(fused.bytesRead.value == 2 * 32 * (8 + 4) + 4 * 8 * 4);
+  CHECK(fused.bytesWritten.value == 4 * 8 * 4);
+  CHECK(fused.bytesAfter.value == 0);
+  op.attributes.unfused = true;
+  const Work apart = workOf(request);
+  CHECK(apart.bytesRead.value == 2 * 32 * (8 + 4));
+  CHECK(apart.bytesWritten.value == 2 * 8 * 4);
+  CHECK(apart.bytesAfter.value == (2 + 4 + 4) * 8 * 4);
+  CHECK(apart.kernels == fused.kernels + 1);
+  CHECK(apart.flops == fused.flops);
+}
+
 TEST_CASE("a user's formulas are evaluated over local sizes") {
   tiny::Builder b;
   b.model.batch = b.dim("batch", 8);

@@ -62,7 +62,7 @@ plan zero3(of_model, on_cluster, micro = 1) for of_model on on_cluster
   precision compute = fp8, attention = bf16, gradients = fp32
   train decoder.lora
   freeze table, decoder.wq
-  kernels attention = flash3, norm = fused, loss = eager, graphs = true
+  kernels attention = flash3, norm = fused, loss = eager, accumulation = unfused, modules = te, graphs = true
   overlap gradients, parameters, pipeline
   bucket 25MiB
   prefetch 2

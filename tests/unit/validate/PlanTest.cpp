@@ -53,7 +53,8 @@ TEST_CASE("a row of a transformer is a plan that reads like one") {
                   "  pipeline   over pp { schedule 1F1B }\n"
                   "  recompute  all\n"
                   "  precision  compute = fp16\n"
-                  "  kernels    attention = unfused, loss = eager\n"
+                  "  kernels    attention = unfused, loss = eager, "
+                  "accumulation = unfused, modules = megatron\n"
                   "  overlap    none\n"
                   "  bucket     eager\n}\n"));
   // 50,257 is no multiple of 4: padded to one of 128 · 4.
