@@ -1,10 +1,16 @@
 #include "compiler/driver/MakeReport.h"
 
+#include "compiler/driver/Costs.h"
 #include "compiler/driver/Prefetch.h"
 #include "compiler/driver/Refine.h"
+#include "compiler/lower/MergePasses.h"
+#include "compiler/pipeline/StageGraph.h"
 #include "compiler/schedules/Schedules.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
 
 namespace planc::driver {
 
@@ -152,6 +158,36 @@ OriginId repeatedBy(const sema::Plan &plan) {
   return plan.meshClause;
 }
 
+/// Layers of a repeat with the same times on one line, in the order in which
+/// the first of each comes.
+std::vector<report::LayerTimes> layersOf(const Compilation &c) {
+  const lower::InstructionTime time = instructionTimes(*c.cost);
+  std::map<const lower::LoweredBody *, std::pair<Duration, Duration>> known;
+  std::vector<report::LayerTimes> out;
+  const std::vector<pipeline::Unit> &units = c.stages->units;
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    if (!units[u].isLayer)
+      continue;
+    const lower::LoweredBody &form = c.bodies.of(u, units[u].bodies.back());
+    auto [at, isNew] = known.try_emplace(&form);
+    if (isNew)
+      at->second = {lower::lengthOf(form.forward.instructions, time),
+                    lower::lengthOf(form.backward.instructions, time)};
+    const auto [forward, backward] = at->second;
+    const std::string name = units[u].name.substr(0, units[u].name.find('['));
+    const auto same = std::find_if(
+        out.begin(), out.end(), [&](const report::LayerTimes &layers) {
+          return layers.name == name && layers.forward == forward &&
+                 layers.backward == backward;
+        });
+    if (same != out.end())
+      ++same->layers;
+    else
+      out.push_back({name, 1, forward, backward});
+  }
+  return out;
+}
+
 /// Numbers of micro-batches that are tried are multiples of it.
 std::int64_t microBatchStep(const sema::Pipeline &pipeline) {
   if (pipeline.schedule == sema::Schedule::Own)
@@ -249,7 +285,8 @@ report::ReportInputs reportInputs(const Compilation &c,
           expectationsOf(plan),
           [&c](OriginId origin) { return resolve(c, origin); },
           clauses,
-          held};
+          held,
+          layersOf(c)};
 }
 
 report::Report makeReport(const Compilation &c, const Options &options) {

@@ -292,6 +292,7 @@ Report buildReport(const ReportInputs &inputs) {
   if (inputs.pipeline)
     report.bubble = bubbleOf(inputs, attribution.waterfall);
   report.memory = memoryOf(inputs);
+  report.layers = inputs.layers;
   report.lines = linesOf(inputs, attribution);
   report.orders = inputs.orders;
   if (report.orders)

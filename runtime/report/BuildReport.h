@@ -70,6 +70,7 @@ struct ReportInputs {
   /// By class: what the chosen order holds over the program's memory; empty:
   /// nothing.
   std::vector<Bytes> held;
+  std::vector<LayerTimes> layers;
 };
 
 /// `inputs.programs` passes program::verify and the timeline is one of it.

@@ -247,6 +247,12 @@ std::string toJson(const Report &report) {
     writeCommunication(json, report);
     writeMemory(json, report.memory);
     writeWaterfall(json, report);
+    json.array("layers", report.layers, [&](const LayerTimes &layers) {
+      json.text("name", layers.name);
+      json.integer("layers", layers.layers);
+      json.seconds("forward_s", layers.forward);
+      json.seconds("backward_s", layers.backward);
+    });
     json.array("lines", report.lines, [&](const CostLine &line) {
       writePlace(json, line.place);
       json.text("text", line.text);

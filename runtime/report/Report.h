@@ -217,6 +217,14 @@ struct DiagnosticRow {
   std::int64_t line = 0, column = 0;
 };
 
+/// Layers of one repeat that are alike: one micro-batch through one of them,
+/// alone on its accelerators, with collectives that it waits for.
+struct LayerTimes {
+  std::string name; ///< of the repeat
+  std::int64_t layers = 0;
+  Duration forward, backward; ///< backward with what it makes again
+};
+
 struct Report {
   Planned planned;
   Duration stepTime;
@@ -230,7 +238,8 @@ struct Report {
   std::vector<Communication> communication; ///< kinds that occur, in order
   std::optional<Bubble> bubble;             ///< with a pipeline only
   MemoryReport memory;
-  std::vector<CostLine> lines; ///< dearest first, at most kLines
+  std::vector<LayerTimes> layers; ///< in model order
+  std::vector<CostLine> lines;    ///< dearest first, at most kLines
   std::optional<Orders> orders;
   /// Where that changes the step by a thousandth or more.
   std::optional<WithoutReduction> withoutReduction;

@@ -199,6 +199,26 @@ def check_the_waterfall_is_everything(tool):
                      report["mfu"]["exact"], 1e-5), name)
 
 
+def check_layers_are_the_step_of_one_accelerator(tool):
+    """Twice the layers add what the layers say they take."""
+    for more, layers in (("", 1), ("recompute all", 1),
+                         ("recompute all for 4 layers", 2)):
+        short, long = (tool.report(plan(
+            "batch 12 sequences of 1024 tokens, micro 2 sequences",
+            "mesh dp = rest", DATA, more, accelerators=1, layers=count))
+            for count in (8, 16))
+        expect(len(long["layers"]) == layers, more, long["layers"])
+        expect(sum(one["layers"] for one in long["layers"]) == 16)
+        taken = [6 * sum(one["layers"] * (one["forward_s"] + one["backward_s"])
+                         for one in report["layers"])
+                 for report in (short, long)]
+        updates = [one["time_s"] for report in (short, long)
+                   for one in report["waterfall"] if one["cause"] == "update"]
+        added = long["step_time_s"] - short["step_time_s"]
+        expect(close(added - (updates[1] - updates[0]), taken[1] - taken[0],
+                     1e-3), more, added, taken, updates)
+
+
 def check_mfu_is_what_it_says(tool):
     for name, text in VARIETY.items():
         report = tool.report(text)

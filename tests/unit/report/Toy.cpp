@@ -151,6 +151,7 @@ ReportInputs Toy::inputs() const {
                       {},
                       {},
                       {},
+                      {},
                       {}};
   inputs.resolve = [](OriginId id) {
     return ResolvedLine{"toy.plan", id.index() + 10, 1,
