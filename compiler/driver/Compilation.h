@@ -16,7 +16,7 @@ struct Runs {
   sim::Costs costs;
   sim::IssueOrder order; ///< the one that was chosen
   timeline::Timeline chosen;
-  report::Orders orders;
+  std::optional<report::Orders> orders; ///< without asides: none
 };
 
 /// Filled from the top to the bottom by compile(); what is empty was not

@@ -365,7 +365,8 @@ Outcome Session::run() {
   const report::Report &report = *state.compilation.report;
   const sema::Plan &plan = state.compilation.module->plan;
   reportVerdicts(report, plan, state.compilation.origins, state.emitter);
-  reportRecompute(state.compilation, state.emitter);
+  if (state.options.asides == Options::Asides::Made)
+    reportRecompute(state.compilation, state.emitter);
   reportBubble(plan, state.compilation.origins, state.emitter);
   bool failed = false;
   for (std::size_t i = 0; i < report.expectations.size(); ++i) {

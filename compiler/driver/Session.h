@@ -40,8 +40,9 @@ struct Options {
   std::optional<double> peakFlopsPerSecond;
   enum class Verify { Off, Each } verify = Verify::Off;
   enum class Simulation { Reused, Flat } simulation = Simulation::Reused;
-  /// What a report says of other runs: ways out of what does not fit, a dozen
-  /// compiles perhaps; the step where no switch sums.
+  /// What a report says besides of other runs: program order, the framework's
+  /// and the bounds; ways out of what does not fit, a dozen compiles perhaps;
+  /// the step where no switch sums; a recomputation that saves little.
   enum class Asides { Made, Skipped } asides = Asides::Made;
 };
 

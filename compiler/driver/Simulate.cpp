@@ -56,6 +56,19 @@ sim::Overlap overlapOf(const sema::Plan &plan) {
                                : sim::Overlap::None;
 }
 
+report::Orders ordersOf(const sim::Comparison &compared,
+                        const sim::Wanted &wanted, const ProgramSet &programs) {
+  report::Orders orders;
+  orders.program = report::figuresOf(programs, compared.program.timeline);
+  orders.framework = report::figuresOf(programs, compared.framework.timeline);
+  orders.frameworkBuckets =
+      wanted.framework.kind == BucketPolicy::Kind::Megatron ? "megatron"
+                                                            : "ddp";
+  orders.bound = compared.bounds.inOrder;
+  orders.anyOrderBound = compared.bounds.anyOrder;
+  return orders;
+}
+
 } // namespace
 
 sim::Options simulationOptions(const Options &options) {
@@ -82,20 +95,17 @@ Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
                                             cluster.reserve -
                                             rankClass.memory.total()));
 
+  if (options.asides == Options::Asides::Skipped)
+    wanted.compared = sim::Compared::ChosenOnly;
+
   Runs runs;
   runs.costs = std::move(costs);
   Result<sim::Comparison> compared = sim::compareOrders(
       programs, runs.costs, wanted, simulationOptions(options));
   if (!compared)
     return compared.failure();
-  runs.orders.program = report::figuresOf(programs, compared->program.timeline);
-  runs.orders.framework =
-      report::figuresOf(programs, compared->framework.timeline);
-  runs.orders.frameworkBuckets =
-      wanted.framework.kind == BucketPolicy::Kind::Megatron ? "megatron"
-                                                            : "ddp";
-  runs.orders.bound = compared->bounds.inOrder;
-  runs.orders.anyOrderBound = compared->bounds.anyOrder;
+  if (wanted.compared == sim::Compared::All)
+    runs.orders = ordersOf(*compared, wanted, programs);
   runs.order = std::move(compared->chosen.order);
   runs.chosen = std::move(compared->chosen.timeline);
   return runs;

@@ -7,10 +7,10 @@ namespace planc::driver {
 
 sim::Options simulationOptions(const Options &options);
 
-/// Program order, the framework's, and the plan's own choice; of `bucket auto`
-/// the best of the framework's and the exact bucket program's. Every order is
-/// simulated. The costs are of the compilation's programs, on its machine or on
-/// another.
+/// The plan's own choice, of `bucket auto` the best of the framework's and the
+/// exact bucket program's, and with asides program order and the framework's
+/// beside it. Every order is simulated. The costs are of the compilation's
+/// programs, on its machine or on another.
 Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
                             const Options &options);
 

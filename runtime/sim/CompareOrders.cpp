@@ -4,6 +4,7 @@
 #include "runtime/sim/Reorder.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace planc::sim {
 
@@ -24,6 +25,30 @@ bool hasPieces(const program::ProgramSet &set) {
   return false;
 }
 
+/// The best so far: one that others need too, or one of its own.
+class Best {
+public:
+  explicit Best(const Outcome &start) : at_(&start) {}
+
+  const Outcome &get() const { return *at_; }
+  Duration stepTime() const { return at_->timeline.stepTime; }
+
+  /// What is no shorter goes.
+  bool improve(Outcome next) {
+    if (next.timeline.stepTime >= stepTime())
+      return false;
+    own_ = std::make_unique<Outcome>(std::move(next));
+    at_ = own_.get();
+    return true;
+  }
+  bool isOther() const { return own_ != nullptr; }
+  Outcome release() { return std::move(*own_); }
+
+private:
+  const Outcome *at_;
+  std::unique_ptr<Outcome> own_;
+};
+
 /// Changes the best order so far by what its timeline shows, while that helps.
 class Improver {
 public:
@@ -35,28 +60,24 @@ public:
         hasChains_ |= piece.then.isValid();
   }
 
-  Result<Outcome> improve(Outcome start) {
+  std::optional<Failure> improve(Best &best) const {
     constexpr int kRounds = 2;
-    Result<Outcome> named = bestNamed(std::move(start));
-    if (!named)
-      return named;
-    Outcome best = std::move(*named);
+    if (auto failure = tryNamed(best))
+      return failure;
     bool better = true;
     for (int round = 0; better && round < kRounds; ++round) {
       better = false;
       for (bool moves : {true, false}) {
         if (moves ? !wanted_.moveWeights || round > 0 : !cuts())
           continue;
-        Result<Outcome> next = moves ? moved(best) : cut(best);
+        auto next = moves ? moved(best.get()) : cut(best.get());
         if (!next)
-          return next;
-        if (next->timeline.stepTime >= best.timeline.stepTime)
-          continue;
-        best = std::move(*next);
-        better = true;
+          return next.failure();
+        if (*next)
+          better |= best.improve(std::move(**next));
       }
     }
-    return hold(std::move(best));
+    return hold(best);
   }
 
 private:
@@ -64,14 +85,34 @@ private:
     return !wanted_.buckets && wanted_.overlap != Overlap::None;
   }
 
+  /// Nothing: what has been seen already.
+  using Tried = Result<std::optional<Outcome>>;
+
+  Tried run(IssueOrder order) const {
+    Result<Outcome> next = outcomeOf(simulator_, std::move(order), options_);
+    if (!next)
+      return next.failure();
+    return std::optional(std::move(*next));
+  }
+
+  /// The sooner; of equals the first.
+  static Tried sooner(Tried one, Tried other) {
+    if (!one || (other && !*other))
+      return one;
+    return !other || !*one ||
+                   (*other)->timeline.stepTime < (*one)->timeline.stepTime
+               ? std::move(other)
+               : std::move(one);
+  }
+
   /// Buckets that a plan can name, where one class makes them cheap to try: the
   /// program of boundaries sees when gradients are ready, not what a message
   /// takes from the kernels beside it.
-  Result<Outcome> bestNamed(Outcome best) const {
+  std::optional<Failure> tryNamed(Best &best) const {
     using Kind = BucketPolicy::Kind;
     constexpr std::int64_t kMebibyte = 1 << 20;
     if (!cuts() || simulator_.set().classes.size() != 1)
-      return best;
+      return std::nullopt;
     std::vector<BucketPolicy> policies;
     for (Kind kind : {Kind::Ddp, Kind::Megatron, Kind::Layer, Kind::One}) {
       policies.push_back(wanted_.framework);
@@ -82,7 +123,7 @@ private:
       policies.back().kind = Kind::Size;
       policies.back().size = Bytes(size * kMebibyte);
     }
-    std::vector<IssueOrder> tried = {best.order};
+    std::vector<IssueOrder> tried = {best.get().order};
     for (const BucketPolicy &policy : policies) {
       IssueOrder order =
           frameworkIssue(simulator_.set(), policy, wanted_.overlap);
@@ -91,68 +132,60 @@ private:
       tried.push_back(order);
       Result<Outcome> next = outcomeOf(simulator_, std::move(order), options_);
       if (!next)
-        return next;
-      if (next->timeline.stepTime < best.timeline.stepTime)
-        best = std::move(*next);
+        return next.failure();
+      best.improve(std::move(*next));
     }
-    return best;
+    return std::nullopt;
   }
 
-  Result<Outcome> cut(const Outcome &seen) const {
-    Result<Outcome> one = cut(seen, Legs::OneLink);
+  Tried cut(const Outcome &seen) const {
+    Tried one = cut(seen, Legs::OneLink);
     if (!one || !hasChains_)
       return one;
-    Result<Outcome> two = cut(seen, Legs::TwoLinks);
-    return !two || two->timeline.stepTime < one->timeline.stepTime
-               ? std::move(two)
-               : std::move(one);
+    return sooner(std::move(one), cut(seen, Legs::TwoLinks));
   }
 
-  Result<Outcome> cut(const Outcome &seen, Legs legs) const {
+  Tried cut(const Outcome &seen, Legs legs) const {
     IssueOrder order =
         chosenIssue(simulator_.set(), simulator_.costs(), seen.timeline,
                     seen.order, {wanted_.overlap, legs});
     if (order == seen.order)
-      return seen;
-    return outcomeOf(simulator_, std::move(order), options_);
+      return std::optional<Outcome>();
+    return run(std::move(order));
   }
 
   /// With other orders of blocks, and buckets for the times these give.
-  Result<Outcome> moved(const Outcome &seen) const {
-    Result<Outcome> first =
-        outcomeOf(simulator_,
-                  reorderedIssue(simulator_.set(), simulator_.costs(),
-                                 wanted_.spare, seen.timeline, seen.order),
-                  options_);
+  Tried moved(const Outcome &seen) const {
+    Tried first = run(reorderedIssue(simulator_.set(), simulator_.costs(),
+                                     wanted_.spare, seen.timeline, seen.order));
     if (!first || !cuts())
       return first;
-    Result<Outcome> second = cut(*first);
-    return !second || second->timeline.stepTime < first->timeline.stepTime
-               ? std::move(second)
-               : std::move(first);
+    Tried second = cut(**first);
+    return sooner(std::move(first), std::move(second));
   }
 
   /// With reductions that wait, where one stage's are in the way of others.
-  Result<Outcome> hold(Outcome seen) const {
+  std::optional<Failure> hold(Best &best) const {
     // Of what a link gives, reductions get two thirds, or all.
     constexpr std::int64_t kEighths[] = {12, 8};
     if (!wanted_.holds || !cuts() || !overlapsReductions(wanted_.overlap) ||
         simulator_.set().classes.size() < 2)
-      return seen;
-    std::optional<Outcome> better;
-    for (std::int64_t eighths : kEighths) {
-      IssueOrder held = heldIssue(simulator_.set(), simulator_.costs(),
-                                  seen.timeline, seen.order, eighths);
-      if (held == seen.order)
+      return std::nullopt;
+    std::vector<IssueOrder> orders;
+    for (std::int64_t eighths : kEighths)
+      orders.push_back(heldIssue(simulator_.set(), simulator_.costs(),
+                                 best.get().timeline, best.get().order,
+                                 eighths));
+    const IssueOrder seen = best.get().order;
+    for (std::size_t i = 0; i < orders.size(); ++i) {
+      if (orders[i] == seen || (i > 0 && orders[i] == orders[i - 1]))
         continue;
-      Result<Outcome> next = outcomeOf(simulator_, std::move(held), options_);
+      Result<Outcome> next = outcomeOf(simulator_, orders[i], options_);
       if (!next)
-        return next;
-      const Outcome &least = better ? *better : seen;
-      if (next->timeline.stepTime < least.timeline.stepTime)
-        better = std::move(*next);
+        return next.failure();
+      best.improve(std::move(*next));
     }
-    return better ? std::move(*better) : std::move(seen);
+    return std::nullopt;
   }
 
   const Simulator &simulator_;
@@ -161,57 +194,89 @@ private:
   bool hasChains_ = false; ///< reductions over two groups
 };
 
-/// What the plan asks for, or where it leaves the buckets open, the sooner of
-/// what has been run and does not overlap more than it allows.
-Result<Outcome> startOf(const Simulator &simulator, const Wanted &wanted,
-                        const Comparison &seen, const Options &options) {
-  if (wanted.overlap == Overlap::None)
-    return seen.program;
-  Result<Outcome> start =
-      wanted.buckets || wanted.overlap != Overlap::Allowed
-          ? outcomeOf(simulator,
-                      frameworkIssue(simulator.set(),
-                                     wanted.buckets.value_or(wanted.framework),
-                                     wanted.overlap),
-                      options)
-          : Result<Outcome>(seen.framework);
-  if (!start || wanted.buckets)
-    return start;
-  return seen.program.timeline.stepTime < start->timeline.stepTime
-             ? seen.program
-             : std::move(*start);
-}
+/// What is compared, run as far as somebody needs it.
+class Orders {
+public:
+  Orders(const Simulator &simulator, const Wanted &wanted,
+         const Options &options)
+      : simulator_(simulator), wanted_(wanted), options_(options),
+        all_(wanted.compared == Compared::All),
+        isOpen_(!wanted.buckets && wanted.overlap != Overlap::None) {}
+
+  Result<Comparison> run() {
+    const program::ProgramSet &set = simulator_.set();
+    const bool chooses = hasPieces(set) || wanted_.moveWeights;
+    if (all_ || isOpen_ || !chooses || wanted_.overlap == Overlap::None)
+      add(programIssue(set), out_.program);
+    if (chooses && (all_ || (isOpen_ && wanted_.overlap == Overlap::Allowed)))
+      add(frameworkIssue(set, wanted_.framework), out_.framework);
+    Outcome *start = chooses ? findStart() : &out_.program;
+    if (failure_)
+      return *failure_;
+    Best best(*start);
+    if (chooses)
+      failure_ = Improver(simulator_, wanted_, options_).improve(best);
+    if (failure_)
+      return *failure_;
+    if (best.isOther())
+      out_.chosen = best.release();
+    else if (all_ && start != &own_)
+      out_.chosen = *start;
+    else
+      out_.chosen = std::move(*start);
+    if (all_ && !chooses)
+      out_.framework = out_.program;
+    if (all_)
+      out_.bounds = stepLowerBounds(simulator_);
+    return std::move(out_);
+  }
+
+private:
+  void add(IssueOrder order, Outcome &out) {
+    if (failure_)
+      return;
+    Result<Outcome> made = outcomeOf(simulator_, std::move(order), options_);
+    if (made)
+      out = std::move(*made);
+    else
+      failure_ = made.failure();
+  }
+
+  /// What the plan asks for, or where it leaves the buckets open, the sooner of
+  /// what does not overlap more than it allows.
+  Outcome *findStart() {
+    if (wanted_.overlap == Overlap::None)
+      return &out_.program;
+    IssueOrder order = frameworkIssue(
+        simulator_.set(), wanted_.buckets.value_or(wanted_.framework),
+        wanted_.overlap);
+    Outcome *start = &out_.framework;
+    if (order != start->order) {
+      start = &own_;
+      add(std::move(order), own_);
+    }
+    return isOpen_ && out_.program.timeline.stepTime < start->timeline.stepTime
+               ? &out_.program
+               : start;
+  }
+
+  const Simulator &simulator_;
+  const Wanted &wanted_;
+  const Options &options_;
+  const bool all_;
+  const bool isOpen_; ///< which buckets
+  Comparison out_;
+  Outcome own_;
+  std::optional<Failure> failure_;
+};
 
 } // namespace
 
 Result<Comparison> compareOrders(const program::ProgramSet &set,
                                  const Costs &costs, const Wanted &wanted,
                                  const Options &options) {
-  Comparison out;
   const Simulator simulator(set, costs);
-  Result<Outcome> program = outcomeOf(simulator, programIssue(set), options);
-  if (!program)
-    return program.failure();
-  out.program = std::move(*program);
-  out.bounds = stepLowerBounds(simulator);
-  if (!hasPieces(set) && !wanted.moveWeights) {
-    out.framework = out.chosen = out.program;
-    return out;
-  }
-  Result<Outcome> framework =
-      outcomeOf(simulator, frameworkIssue(set, wanted.framework), options);
-  if (!framework)
-    return framework.failure();
-  out.framework = std::move(*framework);
-  Result<Outcome> start = startOf(simulator, wanted, out, options);
-  if (!start)
-    return start.failure();
-  Result<Outcome> chosen =
-      Improver(simulator, wanted, options).improve(std::move(*start));
-  if (!chosen)
-    return chosen.failure();
-  out.chosen = std::move(*chosen);
-  return out;
+  return Orders(simulator, wanted, options).run();
 }
 
 } // namespace planc::sim

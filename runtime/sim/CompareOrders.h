@@ -21,6 +21,12 @@ struct Comparison {
   LowerBounds bounds; ///< of the step time
 };
 
+enum class Compared : std::uint8_t {
+  All,
+  ChosenOnly, ///< the others are made as far as the choice needs them, and what
+              ///< the comparison holds of them means nothing
+};
+
 /// What a plan asks for.
 struct Wanted {
   Overlap overlap = Overlap::Allowed;
@@ -35,6 +41,8 @@ struct Wanted {
   /// Memory that orders of blocks may hold over the program's, by class; empty:
   /// none.
   Table<program::RankClassId, Bytes> spare;
+  /// What is chosen is the same.
+  Compared compared = Compared::All;
 };
 
 Result<Comparison> compareOrders(const program::ProgramSet &set,
