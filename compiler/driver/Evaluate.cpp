@@ -143,7 +143,9 @@ Evaluator::on(const hardware::Cluster &cluster) const {
   sim::Costs costs = sim::modelCosts(programs, model);
   if (areSame(costs, compilation_.runs->costs, programs))
     return std::optional<Evaluation>();
-  Result<Runs> runs = simulateOrders(compilation_, std::move(costs), options_);
+  Options alone = options_;
+  alone.asides = Options::Asides::Skipped;
+  Result<Runs> runs = simulateOrders(compilation_, std::move(costs), alone);
   if (!runs)
     return runs.failure();
   return std::optional(Evaluation{runs->chosen.stepTime,

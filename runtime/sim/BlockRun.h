@@ -103,19 +103,27 @@ private:
   Time now_ = 0;
 };
 
-/// Idle stretches of the compute stream inside a run.
-/// `gatherEnd(instruction)`: when the last gather that it waited for ended, and
-/// which bucket; a negative time when none.
-struct GatherEnd {
-  Time time = -1;
-  std::uint32_t bucket = 0;
-};
 struct RunSpan {
   Time begin = 0, end = 0;
 };
-std::vector<timeline::Wait>
-waitsOfRun(const CompiledBlock &block,
-           std::span<const timeline::InstructionTimes> times, RunSpan span,
-           const std::function<GatherEnd(std::uint32_t)> &gatherEnd);
+
+/// An instruction of a block, and a bucket.
+struct Hook {
+  std::uint32_t instruction = 0;
+  std::uint32_t bucket = 0;
+  auto operator<=>(const Hook &) const = default;
+};
+
+/// What instructions of a run waited for from outside: which gathers, and when
+/// each had ended.
+struct GatherEnds {
+  std::span<const Hook> uses;
+  std::span<const Time> ends; ///< by bucket
+};
+
+/// Appends the idle stretches of the compute stream inside a run.
+void findWaits(const CompiledBlock &block,
+               std::span<const timeline::InstructionTimes> times, RunSpan span,
+               const GatherEnds &gathers, std::vector<timeline::Wait> &out);
 
 } // namespace planc::sim

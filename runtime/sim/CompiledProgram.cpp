@@ -43,6 +43,7 @@ public:
         noteRun(task, index, compiled);
       else if (task.kind != TaskKind::Recv && task.deps.empty())
         out_.afterStep.push_back(index);
+      noteAwaited(task, compiled);
       out_.order[static_cast<int>(task.stream)].push_back(index);
       out_.tasks.push_back(compiled);
     }
@@ -53,11 +54,20 @@ public:
 private:
   void noteRun(const Task &task, std::uint32_t index, CompiledTask &compiled) {
     compiled.form = static_cast<std::uint32_t>(task.block.index());
+    compiled.block = task.block;
     out_.lastRun = index;
     if (task.pass != PassKind::Update)
       ++out_.pipelineRuns;
     else if (out_.firstUpdate == kNone)
       out_.firstUpdate = index;
+  }
+
+  void noteAwaited(const Task &task, CompiledTask &compiled) {
+    compiled.awaitedAt = static_cast<std::uint32_t>(out_.awaited.size());
+    for (TaskId dep : task.deps)
+      if (source_.tasks[dep].kind != TaskKind::Run)
+        out_.awaited.push_back(static_cast<std::uint32_t>(dep.index()));
+    compiled.awaitedEnd = static_cast<std::uint32_t>(out_.awaited.size());
   }
 
   void compileSuccessors() {
@@ -279,12 +289,15 @@ void matchTransfers(CompiledProgram &out, const Costs &costs) {
     auto match = static_cast<std::uint32_t>(out.transfers.size());
     out.classes[send.rankClass].tasks[send.task].match = match;
     out.classes[recv.rankClass].tasks[recv.task].match = match;
+    const OpCost &cost = costs.tasks[send.rankClass][send.task];
+    if (out.transferCosts.empty() || out.transferCosts.back() != cost)
+      out.transferCosts.push_back(cost);
     out.transfers.push_back(
         {send.rankClass,
          send.task,
          recv.rankClass,
          recv.task,
-         costs.tasks[send.rankClass][send.task],
+         static_cast<std::uint32_t>(out.transferCosts.size() - 1),
          {{send.rankClass, Member::kOut}, {recv.rankClass, Member::kIn}}});
   }
 }

@@ -9,13 +9,6 @@ namespace planc::sim {
 
 inline constexpr std::uint32_t kNone = 0xffff'ffff;
 
-/// An instruction of a task's block, and a bucket.
-struct Hook {
-  std::uint32_t instruction = 0;
-  std::uint32_t bucket = 0;
-  auto operator<=>(const Hook &) const = default;
-};
-
 /// What few tasks have.
 struct TaskHooks {
   std::vector<Hook> pieces;           ///< reductions made ready, one by one
@@ -32,7 +25,10 @@ struct CompiledTask {
   std::int32_t waiting = 0;    ///< things awaited in every step
   std::int32_t later = 0;      ///< and besides in every step but the first
   std::uint32_t hooks = kNone; ///< in CompiledClass::hooks
+  program::BlockId block;      ///< Run
   std::uint32_t successorsAt = 0, successorsEnd = 0;
+  /// Dependences that are no runs, in CompiledClass::awaited.
+  std::uint32_t awaitedAt = 0, awaitedEnd = 0;
 };
 
 struct CompiledBucket {
@@ -52,7 +48,7 @@ inline constexpr program::Stream kReductionStreams[] = {
 struct CompiledClass {
   const program::RankProgram *source = nullptr;
   std::vector<CompiledTask> tasks;
-  std::vector<std::uint32_t> successors;
+  std::vector<std::uint32_t> successors, awaited;
   std::vector<TaskHooks> hooks;
   /// Tasks of each stream, in order.
   std::vector<std::uint32_t> order[program::kStreamCount];
@@ -74,7 +70,7 @@ struct CompiledClass {
 /// A message, both of its tasks.
 struct Transfer {
   std::uint32_t from = 0, send = kNone, to = 0, recv = kNone;
-  OpCost cost;
+  std::uint32_t cost = 0; ///< in CompiledProgram::transferCosts
   Member members[2];
 };
 
@@ -91,6 +87,7 @@ struct CompiledProgram {
   std::vector<CompiledBlock> forms;  ///< by timeline::FormId
   std::vector<CompiledClass> classes;
   std::vector<Transfer> transfers;
+  std::vector<OpCost> transferCosts; ///< most transfers have a few
   std::vector<Group> groups;
   bool joins = false; ///< the first updates of all classes begin together
 };

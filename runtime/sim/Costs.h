@@ -31,6 +31,7 @@ struct OpCost {
   /// Of the rank's link of each level, in millionths, in both directions; a
   /// Send uses the outward one here and the inward one at the receiver.
   std::array<std::int32_t, kLevels> links{};
+  bool operator==(const OpCost &) const = default;
 };
 
 struct Costs {

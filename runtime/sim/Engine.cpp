@@ -59,12 +59,11 @@ void EngineState::prepareStep(std::int32_t step) {
   for (std::size_t c = 0; c < states.size(); ++c) {
     const CompiledClass &rankClass = program_.classes[c];
     StepState &state = states[c];
-    for (const CompiledTask &task : rankClass.tasks)
-      state.waiting.push_back(task.waiting + (step > 0 ? task.later : 0));
-    state.ready.assign(rankClass.tasks.size(), 0);
-    state.begin.assign(rankClass.tasks.size(), 0);
-    state.end.assign(rankClass.tasks.size(), -1);
-    state.record.assign(rankClass.tasks.size(), kNone);
+    state.tasks.resize(rankClass.tasks.size());
+    for (std::size_t t = 0; t < state.tasks.size(); ++t) {
+      const CompiledTask &task = rankClass.tasks[t];
+      state.tasks[t].waiting = task.waiting + (step > 0 ? task.later : 0);
+    }
     for (const CompiledBucket &bucket : rankClass.reduces)
       state.reduceWaiting.push_back(bucket.waiting);
     for (const CompiledBucket &bucket : rankClass.gathers)

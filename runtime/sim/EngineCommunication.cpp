@@ -35,7 +35,7 @@ std::uint32_t EngineState::record(std::uint32_t rankClass, Communication what,
 void EngineState::taskEnded(std::uint32_t rankClass, std::int32_t step,
                             std::uint32_t task) {
   const CompiledClass &compiled = program_.classes[rankClass];
-  stateOf(step, rankClass).end[task] = now_;
+  stateOf(step, rankClass).tasks[task].end = now_;
   --left_;
   const CompiledTask &what = compiled.tasks[task];
   for (std::uint32_t at = what.successorsAt; at < what.successorsEnd; ++at)
@@ -45,9 +45,9 @@ void EngineState::taskEnded(std::uint32_t rankClass, std::int32_t step,
 void EngineState::lower(std::uint32_t rankClass, std::int32_t step,
                         std::uint32_t task) {
   StepState &state = stateOf(step, rankClass);
-  if (--state.waiting[task] > 0)
+  if (--state.tasks[task].waiting > 0)
     return;
-  state.ready[task] = now_;
+  state.tasks[task].ready = now_;
   const CompiledTask &what = program_.classes[rankClass].tasks[task];
   if (what.kind == TaskKind::Recv) {
     std::uint32_t sender = program_.transfers[what.match].from;
@@ -81,7 +81,7 @@ bool EngineState::head(std::uint32_t rankClass, int stream,
       return false;
     // Receives are no queue: they end in any order.
     if (stream != static_cast<int>(Stream::Recv) ||
-        stateOf(cursor.step, rankClass).end[order[cursor.at]] < 0)
+        stateOf(cursor.step, rankClass).tasks[order[cursor.at]].end < 0)
       return true;
     ++cursor.at;
   }
@@ -103,14 +103,14 @@ void EngineState::attemptStream(std::uint32_t rankClass, int stream) {
 bool EngineState::startTask(std::uint32_t rankClass, int stream, Cursor head) {
   std::uint32_t task = program_.classes[rankClass].order[stream][head.at];
   const CompiledTask &what = program_.classes[rankClass].tasks[task];
-  if (stateOf(head.step, rankClass).waiting[task] > 0)
+  if (stateOf(head.step, rankClass).tasks[task].waiting > 0)
     return false;
   if (what.kind == TaskKind::Send) {
     const Transfer &transfer = program_.transfers[what.match];
-    if (stateOf(head.step, transfer.to).waiting[transfer.recv] > 0)
+    if (stateOf(head.step, transfer.to).tasks[transfer.recv].waiting > 0)
       return false;
   }
-  makeWay({rankClass, Member::kBoth}, stream, OpCost{});
+  makeWay(rankClass, stream);
   if (machine_.busy(rankClass * kStreamCount + static_cast<Slot>(stream)))
     return true; // the block was first
   classes_[rankClass].order[stream] = {head.step, head.at + 1};
@@ -124,12 +124,13 @@ bool EngineState::startTask(std::uint32_t rankClass, int stream, Cursor head) {
 void EngineState::startSend(std::uint32_t rankClass, std::int32_t step,
                             std::uint32_t match) {
   const Transfer &transfer = program_.transfers[match];
-  makeWay(transfer.members[0], -1, transfer.cost);
-  makeWay(transfer.members[1], -1, transfer.cost);
+  const OpCost &cost = program_.transferCosts[transfer.cost];
+  makeWay(transfer.members[0], cost);
+  makeWay(transfer.members[1], cost);
   StepState &from = stateOf(step, transfer.from);
   StepState &to = stateOf(step, transfer.to);
-  from.begin[transfer.send] = now_;
-  to.begin[transfer.recv] = now_;
+  from.tasks[transfer.send].begin = now_;
+  to.tasks[transfer.recv].begin = now_;
   Communication sent =
       communication(CommunicationSource::Send, step, transfer.send);
   sent.stream = Stream::Send;
@@ -138,27 +139,29 @@ void EngineState::startSend(std::uint32_t rankClass, std::int32_t step,
       communication(CommunicationSource::Recv, step, transfer.recv);
   got.stream = Stream::Recv;
   got.kind = program::CommunicationKind::Pipeline;
-  from.record[transfer.send] =
-      record(transfer.from, sent, from.ready[transfer.send]);
-  to.record[transfer.recv] = record(transfer.to, got, to.ready[transfer.recv]);
+  from.tasks[transfer.send].record =
+      record(transfer.from, sent, from.tasks[transfer.send].ready);
+  to.tasks[transfer.recv].record =
+      record(transfer.to, got, to.tasks[transfer.recv].ready);
   Slot slot = rankClass * kStreamCount + static_cast<Slot>(Stream::Send);
   owners_[slot] = {Owner::Kind::Send, match, step};
-  machine_.startMessage(slot, transfer.cost, transfer.members, now_);
+  machine_.startMessage(slot, cost, transfer.members, now_);
 }
 
 void EngineState::sendEnded(std::int32_t step, std::uint32_t match) {
   const Transfer &transfer = program_.transfers[match];
   timelineOf(transfer.from)
-      .communications[stateOf(step, transfer.from).record[transfer.send]]
+      .communications[stateOf(step, transfer.from).tasks[transfer.send].record]
       .end = Duration(now_);
   taskEnded(transfer.from, step, transfer.send);
-  if (transfer.cost.latency.value == 0) {
+  const Duration latency = program_.transferCosts[transfer.cost].latency;
+  if (latency.value == 0) {
     arrived(step, match);
     return;
   }
   Event event;
   event.kind = Event::Kind::Arrival;
-  event.time = now_ + transfer.cost.latency.value;
+  event.time = now_ + latency.value;
   event.index = match;
   event.step = step;
   pushEvent(event);
@@ -167,7 +170,7 @@ void EngineState::sendEnded(std::int32_t step, std::uint32_t match) {
 void EngineState::arrived(std::int32_t step, std::uint32_t match) {
   const Transfer &transfer = program_.transfers[match];
   timelineOf(transfer.to)
-      .communications[stateOf(step, transfer.to).record[transfer.recv]]
+      .communications[stateOf(step, transfer.to).tasks[transfer.recv].record]
       .end = Duration(now_);
   taskEnded(transfer.to, step, transfer.recv);
 }
@@ -175,7 +178,7 @@ void EngineState::arrived(std::int32_t step, std::uint32_t match) {
 void EngineState::joinGroup(std::uint32_t rankClass, std::int32_t step,
                             std::uint32_t task) {
   const CompiledTask &what = program_.classes[rankClass].tasks[task];
-  stateOf(step, rankClass).begin[task] = now_;
+  stateOf(step, rankClass).tasks[task].begin = now_;
   machine_.hold(rankClass * kStreamCount + static_cast<Slot>(what.stream));
   GroupState &group = groups_[static_cast<std::size_t>(step)][what.match];
   if (++group.joined == program_.groups[what.match].members.size())
@@ -185,7 +188,7 @@ void EngineState::joinGroup(std::uint32_t rankClass, std::int32_t step,
 void EngineState::startGroup(std::int32_t step, std::uint32_t index) {
   const Group &group = program_.groups[index];
   for (const Member &member : group.members)
-    makeWay(member, -1, group.cost);
+    makeWay(member, group.cost);
   groups_[static_cast<std::size_t>(step)][index].begin = now_;
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     const std::uint32_t c = group.members[i].rankClass, task = group.tasks[i];
@@ -195,7 +198,7 @@ void EngineState::startGroup(std::int32_t step, std::uint32_t index) {
     joined.stream = program_.classes[c].tasks[task].stream;
     joined.kind =
         program_.classes[c].source->tasks[program::TaskId(task)].message.kind;
-    state.record[task] = record(c, joined, state.begin[task]);
+    state.tasks[task].record = record(c, joined, state.tasks[task].begin);
   }
   std::uint32_t first = group.members[0].rankClass;
   Stream stream = program_.classes[first].tasks[group.tasks[0]].stream;
@@ -211,7 +214,7 @@ void EngineState::groupEnded(std::int32_t step, std::uint32_t index) {
     std::uint32_t task = group.tasks[i];
     Stream stream = program_.classes[c].tasks[task].stream;
     machine_.letGo(c * kStreamCount + static_cast<Slot>(stream));
-    timelineOf(c).communications[stateOf(step, c).record[task]].end =
+    timelineOf(c).communications[stateOf(step, c).tasks[task].record].end =
         Duration(now_);
     if (stream == Stream::Compute) {
       chargeIdle(c, step, task);
@@ -247,7 +250,8 @@ void EngineState::startReduce(std::uint32_t rankClass, std::size_t leg) {
     return;
   const OpCost &cost = compiled.reduces[bucket].cost;
   const int stream = static_cast<int>(kReductionStreams[leg]);
-  makeWay(compiled.self[0], stream, cost);
+  makeWay(rankClass, stream);
+  makeWay(compiled.self[0], cost);
   Slot slot = rankClass * kStreamCount + static_cast<Slot>(stream);
   if (machine_.busy(slot))
     return;
@@ -273,7 +277,8 @@ void EngineState::startGather(std::uint32_t rankClass, int stream) {
       stateOf(cursor.step, rankClass).gatherWaiting[cursor.at] > 0)
     return;
   const OpCost &cost = compiled.gathers[cursor.at].cost;
-  makeWay(compiled.self[0], stream, cost);
+  makeWay(rankClass, stream);
+  makeWay(compiled.self[0], cost);
   Slot slot = rankClass * kStreamCount + static_cast<Slot>(stream);
   if (machine_.busy(slot))
     return;

@@ -18,7 +18,7 @@ void EngineState::attemptCompute(std::uint32_t rankClass) {
     return;
   state.order[0] = cursor;
   std::uint32_t task = program_.classes[rankClass].order[0][cursor.at];
-  if (stateOf(cursor.step, rankClass).waiting[task] > 0)
+  if (stateOf(cursor.step, rankClass).tasks[task].waiting > 0)
     return;
   if (program_.classes[rankClass].tasks[task].kind != TaskKind::Run) {
     startTask(rankClass, 0, cursor);
@@ -53,13 +53,13 @@ void EngineState::startRun(std::uint32_t rankClass, Cursor head) {
   state.step = head.step;
   state.begin = now_;
   chargeIdle(rankClass, head.step, state.task);
-  stateOf(head.step, rankClass).begin[state.task] = now_;
+  stateOf(head.step, rankClass).tasks[state.task].begin = now_;
   state.running = true;
 
   timeline::Run run;
   run.task = program::TaskId(state.task);
   const std::uint32_t form = compiled.tasks[state.task].form;
-  run.block = compiled.source->tasks[run.task].block;
+  run.block = compiled.tasks[state.task].block;
   run.form = timeline::FormId(form);
   run.step = head.step;
   run.begin = Duration(now_);
@@ -140,20 +140,19 @@ bool EngineState::touched(std::uint32_t rankClass,
   return machine_.touches(rankClass, block.kernels, block.levels);
 }
 
-void EngineState::makeWay(const Member &member, int stream,
-                          const OpCost &cost) {
-  ClassState &state = classes_[member.rankClass];
-  if (!state.running || state.materialised)
+void EngineState::makeWay(const Member &member, const OpCost &cost) {
+  if (!isApart(member.rankClass) || options_.contention == Contention::Off ||
+      cost.duration <= cost.latency)
     return;
-  std::uint32_t task = state.task;
-  const CompiledBlock &block =
-      program_.forms[program_.classes[member.rankClass].tasks[task].form];
-  bool touches = stream >= 0 && (block.streams >> stream & 1);
-  if (options_.contention == Contention::On && cost.duration > cost.latency)
-    touches |= (slowsKernels(cost) && block.kernels) ||
-               (levelsOf(cost) & block.levels) != 0;
-  if (touches)
+  const CompiledBlock &block = blockOf(member.rankClass);
+  if ((slowsKernels(cost) && block.kernels) ||
+      (levelsOf(cost) & block.levels) != 0)
     materialise(member.rankClass);
+}
+
+void EngineState::makeWay(std::uint32_t rankClass, int stream) {
+  if (isApart(rankClass) && (blockOf(rankClass).streams >> stream & 1))
+    materialise(rankClass);
 }
 
 void EngineState::materialise(std::uint32_t rankClass) {
@@ -234,19 +233,14 @@ void EngineState::recordRun(std::uint32_t rankClass) {
   run.first = static_cast<std::uint32_t>(timeline_.instructions.size());
   timeline_.instructions.insert(timeline_.instructions.end(), times.begin(),
                                 times.end());
-  std::function<GatherEnd(std::uint32_t)> gatherEnd;
+  GatherEnds gathers;
   if (task.hooks != kNone && state.step > 0)
-    gatherEnd = [&](std::uint32_t instruction) {
-      GatherEnd last;
-      const StepState &before = stateOf(state.step - 1, rankClass);
-      for (const Hook &use : compiled.hooks[task.hooks].uses)
-        if (use.instruction == instruction &&
-            before.gatherEnd[use.bucket] > last.time)
-          last = {before.gatherEnd[use.bucket], use.bucket};
-      return last;
-    };
-  for (Wait wait : waitsOfRun(program_.forms[task.form], times,
-                              {state.begin, now_}, gatherEnd)) {
+    gathers = {compiled.hooks[task.hooks].uses,
+               stateOf(state.step - 1, rankClass).gatherEnd};
+  runWaits_.clear();
+  findWaits(program_.forms[task.form], times, {state.begin, now_}, gathers,
+            runWaits_);
+  for (Wait wait : runWaits_) {
     wait.step = state.step;
     wait.task = program::TaskId(state.task);
     addWait(rankClass, wait);
@@ -261,8 +255,8 @@ const timeline::IsolatedRun &EngineState::isolated(std::uint32_t form) {
   replay_.runTo(program_.forms[form], kEndOfTime);
   apart.duration = Duration(replay_.now());
   apart.instructions = replay_.run().times();
-  apart.waits = waitsOfRun(program_.forms[form], apart.instructions,
-                           {0, replay_.now()}, {});
+  findWaits(program_.forms[form], apart.instructions, {0, replay_.now()}, {},
+            apart.waits);
   return apart;
 }
 

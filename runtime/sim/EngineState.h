@@ -25,13 +25,18 @@ struct Event {
   }
 };
 
+/// A task in one step.
+struct TaskState {
+  Time ready = 0;               ///< since nothing is awaited
+  Time begin = 0;               ///< of a Recv and a Send: on the wire
+  Time end = -1;                ///< −1 before
+  std::int32_t waiting = 0;     ///< things awaited
+  std::uint32_t record = kNone; ///< in the class's communications
+};
+
 /// What one class has done of one step.
 struct StepState {
-  std::vector<std::int32_t> waiting; ///< by task: things awaited
-  std::vector<Time> ready;           ///< by task: since nothing is
-  std::vector<Time> begin; ///< by task; of a Recv and a Send: on the wire
-  std::vector<Time> end;   ///< by task; −1 before
-  std::vector<std::uint32_t> record; ///< by task: in its communications
+  std::vector<TaskState> tasks;
   std::vector<std::int32_t> reduceWaiting, gatherWaiting;
   std::vector<Time> reduceReady, gatherReady;
   std::vector<Time> reduceBegin, gatherBegin;
@@ -147,8 +152,17 @@ private:
                    std::uint32_t bucket);
   void gatherEnded(std::uint32_t rankClass, std::int32_t step,
                    std::uint32_t bucket);
-  /// A run that the operation would touch becomes instructions first.
-  void makeWay(const Member &member, int stream, const OpCost &cost);
+  /// A run that the operation would touch becomes instructions first: one that
+  /// takes what runs may need, or one that is on a stream.
+  void makeWay(const Member &member, const OpCost &cost);
+  void makeWay(std::uint32_t rankClass, int stream);
+  bool isApart(std::uint32_t rankClass) const {
+    return classes_[rankClass].running && !classes_[rankClass].materialised;
+  }
+  const CompiledBlock &blockOf(std::uint32_t rankClass) const {
+    const CompiledClass &compiled = program_.classes[rankClass];
+    return program_.forms[compiled.tasks[classes_[rankClass].task].form];
+  }
   /// The task that a cursor of tasks stands at; false at the end.
   bool head(std::uint32_t rankClass, int stream, Cursor &cursor) const;
 
@@ -207,6 +221,7 @@ private:
 
   timeline::Timeline timeline_;
   std::vector<char> isolatedKnown_;
+  std::vector<Wait> runWaits_; ///< of one run, while it is recorded
 };
 
 } // namespace planc::sim

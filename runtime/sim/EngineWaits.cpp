@@ -55,7 +55,7 @@ void EngineState::chargeCollective(std::uint32_t rankClass, std::int32_t step,
                                    std::uint32_t task, Time begin, Time end) {
   const StepState &state = stateOf(step, rankClass);
   std::uint32_t group = program_.classes[rankClass].tasks[task].match;
-  Time joined = std::clamp(state.begin[task], begin, end);
+  Time joined = std::clamp(state.tasks[task].begin, begin, end);
   Time free =
       std::min(joined, lastDependence(rankClass, step, task, begin).end);
   if (free > begin)
@@ -90,15 +90,14 @@ EngineState::Blame EngineState::lastDependence(std::uint32_t rankClass,
     if (end > blame.end)
       blame = {end, cause, index, true};
   };
-  for (program::TaskId dep :
-       compiled.source->tasks[program::TaskId(task)].deps) {
-    auto index = static_cast<std::uint32_t>(dep.index());
-    TaskKind kind = compiled.tasks[index].kind;
-    if (kind != TaskKind::Run)
-      later(state.end[index],
-            kind == TaskKind::Collective ? WaitCause::Collective
-                                         : WaitCause::Recv,
-            index);
+  const CompiledTask &what = compiled.tasks[task];
+  for (std::uint32_t at = what.awaitedAt; at < what.awaitedEnd; ++at) {
+    const std::uint32_t dep = compiled.awaited[at];
+    later(state.tasks[dep].end,
+          compiled.tasks[dep].kind == TaskKind::Collective
+              ? WaitCause::Collective
+              : WaitCause::Recv,
+          dep);
   }
   auto waitsFor = [&](const std::vector<std::uint32_t> &tasks) {
     return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
@@ -128,7 +127,7 @@ void EngineState::chargeTask(std::uint32_t rankClass, std::int32_t step,
   if (blame.known && blame.cause == WaitCause::Recv) {
     wait.kind = CommunicationKind::Pipeline;
     wait.splitAt =
-        within(stateOf(step, rankClass).begin[blame.index], begin, end);
+        within(stateOf(step, rankClass).tasks[blame.index].begin, begin, end);
     wait.task = program::TaskId(blame.index);
   } else if (blame.known) {
     wait.index = blame.index;

@@ -181,6 +181,8 @@ std::int64_t Machine::messageRate(const Flight &flight) const {
           if (flight.cost->links[level] > 0)
             most = std::max(most,
                             loads_[member.rankClass].links[direction][level]);
+  if (most == cost::kWhole)
+    return cost::kWhole;
   // Rounded up, so that shares that divide a duration divide it exactly.
   return ceilDiv(cost::kWhole * cost::kWhole, most);
 }

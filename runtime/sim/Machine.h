@@ -54,7 +54,7 @@ public:
 
   bool idle() const { return queue_.empty(); }
   Slot next() const { return queue_.top(); }
-  Time nextTime() const { return queue_.timeOf(queue_.top()); }
+  Time nextTime() const { return queue_.topTime(); }
   bool busy(Slot slot) const { return queue_.contains(slot) || held_[slot]; }
   /// A stream that is taken while nothing of its own is in flight.
   void hold(Slot slot) { held_[slot] = 1; }

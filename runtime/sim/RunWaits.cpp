@@ -1,5 +1,7 @@
 #include "runtime/sim/BlockRun.h"
 
+#include <optional>
+
 namespace planc::sim {
 
 namespace {
@@ -11,10 +13,10 @@ using timeline::WaitCause;
 class RunWaits {
 public:
   RunWaits(const CompiledBlock &block, std::span<const InstructionTimes> times,
-           const std::function<GatherEnd(std::uint32_t)> &gatherEnd)
-      : block_(block), times_(times), gatherEnd_(gatherEnd) {}
+           const GatherEnds &gathers, std::vector<Wait> &out)
+      : block_(block), times_(times), gathers_(gathers), out_(out) {}
 
-  std::vector<Wait> find(RunSpan span) {
+  void find(RunSpan span) {
     Time last = span.begin;
     for (std::uint32_t at = block_.orderAt[0]; at < block_.orderAt[1]; ++at) {
       std::uint32_t i = block_.order[at];
@@ -26,7 +28,6 @@ public:
     }
     if (span.end > last)
       add(last, span.end, {WaitCause::Instruction, lastEnded(span.end)});
-    return std::move(waits_);
   }
 
 private:
@@ -39,9 +40,8 @@ private:
   Cause causeOf(std::uint32_t i) const {
     const std::vector<std::uint32_t> &deps =
         block_.source->instructions[i].deps;
-    GatherEnd gather = gatherEnd_ ? gatherEnd_(i) : GatherEnd{};
-    if (gather.time == times_[i].begin.value)
-      return {WaitCause::Gather, gather.bucket};
+    if (const auto bucket = lastGather(i))
+      return {WaitCause::Gather, *bucket};
     Cause latest{WaitCause::Instruction, i};
     Time end = -1;
     for (std::uint32_t dep : deps)
@@ -50,6 +50,19 @@ private:
         latest.index = dep;
       }
     return latest;
+  }
+
+  /// The bucket of the last gather that instruction i waited for, where it
+  /// began with that one's end.
+  std::optional<std::uint32_t> lastGather(std::uint32_t i) const {
+    Time end = -1;
+    std::uint32_t bucket = 0;
+    for (const Hook &use : gathers_.uses)
+      if (use.instruction == i && gathers_.ends[use.bucket] > end) {
+        end = gathers_.ends[use.bucket];
+        bucket = use.bucket;
+      }
+    return end == times_[i].begin.value ? std::optional(bucket) : std::nullopt;
   }
 
   std::uint32_t lastEnded(Time end) const {
@@ -68,22 +81,21 @@ private:
     wait.kind = cause.kind == WaitCause::Gather
                     ? program::CommunicationKind::Parameters
                     : block_.source->instructions[cause.index].message.kind;
-    waits_.push_back(wait);
+    out_.push_back(wait);
   }
 
   const CompiledBlock &block_;
   std::span<const InstructionTimes> times_;
-  const std::function<GatherEnd(std::uint32_t)> &gatherEnd_;
-  std::vector<Wait> waits_;
+  const GatherEnds &gathers_;
+  std::vector<Wait> &out_;
 };
 
 } // namespace
 
-std::vector<Wait>
-waitsOfRun(const CompiledBlock &block, std::span<const InstructionTimes> times,
-           RunSpan span,
-           const std::function<GatherEnd(std::uint32_t)> &gatherEnd) {
-  return RunWaits(block, times, gatherEnd).find(span);
+void findWaits(const CompiledBlock &block,
+               std::span<const InstructionTimes> times, RunSpan span,
+               const GatherEnds &gathers, std::vector<Wait> &out) {
+  RunWaits(block, times, gathers, out).find(span);
 }
 
 } // namespace planc::sim

@@ -2,6 +2,7 @@
 // can move when a rate changes. Ties go to the smaller slot.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -16,74 +17,80 @@ using Slot = std::uint32_t;
 
 class SlotQueue {
 public:
-  explicit SlotQueue(std::size_t slots) : place_(slots, kAbsent), key_(slots) {
+  explicit SlotQueue(std::size_t slots) : place_(slots, kAbsent) {
     heap_.reserve(slots);
   }
 
   bool empty() const { return heap_.empty(); }
   bool contains(Slot slot) const { return place_[slot] != kAbsent; }
-  Slot top() const { return heap_[0]; }
-  Time timeOf(Slot slot) const { return key_[slot]; }
+  Slot top() const { return heap_[0].slot; }
+  Time topTime() const { return heap_[0].time; }
+  /// Of a slot that is there.
+  Time timeOf(Slot slot) const { return heap_[place_[slot]].time; }
 
   void push(Slot slot, Time time) {
-    key_[slot] = time;
-    place_[slot] = static_cast<std::uint32_t>(heap_.size());
-    heap_.push_back(slot);
-    up(place_[slot]);
+    const auto at = static_cast<std::uint32_t>(heap_.size());
+    heap_.push_back({time, slot});
+    up(at, {time, slot});
   }
-  void move(Slot slot, Time time) {
-    key_[slot] = time;
-    up(place_[slot]);
-    down(place_[slot]);
-  }
+  void move(Slot slot, Time time) { settle(place_[slot], {time, slot}); }
   void remove(Slot slot) {
-    std::uint32_t at = place_[slot];
-    Slot last = heap_.back();
+    const std::uint32_t at = place_[slot];
+    const Entry last = heap_.back();
     heap_.pop_back();
     place_[slot] = kAbsent;
-    if (last == slot)
-      return;
-    heap_[at] = last;
-    place_[last] = at;
-    up(at);
-    down(place_[last]);
+    if (last.slot != slot)
+      settle(at, last);
   }
 
 private:
   static constexpr std::uint32_t kAbsent = 0xffff'ffff;
+  static constexpr std::uint32_t kWays = 4;
 
-  bool before(Slot a, Slot b) const {
-    return key_[a] != key_[b] ? key_[a] < key_[b] : a < b;
-  }
-  void put(std::uint32_t at, Slot slot) {
-    heap_[at] = slot;
-    place_[slot] = at;
-  }
-  void up(std::uint32_t at) {
-    Slot slot = heap_[at];
-    while (at > 0 && before(slot, heap_[(at - 1) / 2])) {
-      put(at, heap_[(at - 1) / 2]);
-      at = (at - 1) / 2;
+  struct Entry {
+    Time time;
+    Slot slot;
+    bool before(const Entry &other) const {
+      return time != other.time ? time < other.time : slot < other.slot;
     }
-    put(at, slot);
+  };
+
+  void put(std::uint32_t at, const Entry &entry) {
+    heap_[at] = entry;
+    place_[entry.slot] = at;
   }
-  void down(std::uint32_t at) {
-    Slot slot = heap_[at];
-    auto size = static_cast<std::uint32_t>(heap_.size());
-    for (std::uint32_t child = 2 * at + 1; child < size; child = 2 * at + 1) {
-      if (child + 1 < size && before(heap_[child + 1], heap_[child]))
-        ++child;
-      if (!before(heap_[child], slot))
+  void settle(std::uint32_t at, const Entry &entry) {
+    if (at > 0 && entry.before(heap_[(at - 1) / kWays]))
+      up(at, entry);
+    else
+      down(at, entry);
+  }
+  void up(std::uint32_t at, const Entry &entry) {
+    while (at > 0 && entry.before(heap_[(at - 1) / kWays])) {
+      put(at, heap_[(at - 1) / kWays]);
+      at = (at - 1) / kWays;
+    }
+    put(at, entry);
+  }
+  void down(std::uint32_t at, const Entry &entry) {
+    const auto size = static_cast<std::uint32_t>(heap_.size());
+    for (std::uint32_t child = kWays * at + 1; child < size;
+         child = kWays * at + 1) {
+      std::uint32_t least = child;
+      for (std::uint32_t other = child + 1;
+           other < std::min(size, child + kWays); ++other)
+        if (heap_[other].before(heap_[least]))
+          least = other;
+      if (!heap_[least].before(entry))
         break;
-      put(at, heap_[child]);
-      at = child;
+      put(at, heap_[least]);
+      at = least;
     }
-    put(at, slot);
+    put(at, entry);
   }
 
-  std::vector<Slot> heap_;
+  std::vector<Entry> heap_;
   std::vector<std::uint32_t> place_; ///< by slot
-  std::vector<Time> key_;            ///< by slot
 };
 
 /// A set of slots that is visited in ascending order and emptied on the way;
