@@ -10,13 +10,29 @@ namespace planc::sim {
 
 namespace {
 
-Result<Outcome> outcomeOf(const Simulator &simulator, IssueOrder order,
-                          const Options &options) {
-  Result<timeline::Timeline> timeline = simulator.run(order, options);
-  if (!timeline)
-    return timeline.failure();
-  return Outcome{std::move(order), std::move(*timeline)};
-}
+/// Runs orders of one program.
+class Runner {
+public:
+  Runner(const Simulator &simulator, const Options &options)
+      : simulator_(simulator), options_(options) {}
+
+  Result<Outcome> run(IssueOrder order) {
+    Result<timeline::Timeline> timeline =
+        simulator_.run(order, options_, beginning_);
+    if (!timeline)
+      return timeline.failure();
+    return Outcome{std::move(order), std::move(*timeline)};
+  }
+
+  const Simulator &simulator() const { return simulator_; }
+  const program::ProgramSet &set() const { return simulator_.set(); }
+  const Costs &costs() const { return simulator_.costs(); }
+
+private:
+  const Simulator &simulator_;
+  const Options &options_;
+  Beginning beginning_;
+};
 
 bool hasPieces(const program::ProgramSet &set) {
   for (const program::RankProgram &rankClass : set.classes)
@@ -52,10 +68,9 @@ private:
 /// Changes the best order so far by what its timeline shows, while that helps.
 class Improver {
 public:
-  Improver(const Simulator &simulator, const Wanted &wanted,
-           const Options &options)
-      : simulator_(simulator), wanted_(wanted), options_(options) {
-    for (const program::RankProgram &rankClass : simulator.set().classes)
+  Improver(Runner &runner, const Wanted &wanted)
+      : runner_(runner), wanted_(wanted) {
+    for (const program::RankProgram &rankClass : runner.set().classes)
       for (const program::Piece &piece : rankClass.reduces)
         hasChains_ |= piece.then.isValid();
   }
@@ -89,7 +104,7 @@ private:
   using Tried = Result<std::optional<Outcome>>;
 
   Tried run(IssueOrder order) const {
-    Result<Outcome> next = outcomeOf(simulator_, std::move(order), options_);
+    Result<Outcome> next = runner_.run(std::move(order));
     if (!next)
       return next.failure();
     return std::optional(std::move(*next));
@@ -111,7 +126,7 @@ private:
   std::optional<Failure> tryNamed(Best &best) const {
     using Kind = BucketPolicy::Kind;
     constexpr std::int64_t kMebibyte = 1 << 20;
-    if (!cuts() || simulator_.set().classes.size() != 1)
+    if (!cuts() || runner_.set().classes.size() != 1)
       return std::nullopt;
     std::vector<BucketPolicy> policies;
     for (Kind kind : {Kind::Ddp, Kind::Megatron, Kind::Layer, Kind::One}) {
@@ -125,12 +140,11 @@ private:
     }
     std::vector<IssueOrder> tried = {best.get().order};
     for (const BucketPolicy &policy : policies) {
-      IssueOrder order =
-          frameworkIssue(simulator_.set(), policy, wanted_.overlap);
+      IssueOrder order = frameworkIssue(runner_.set(), policy, wanted_.overlap);
       if (std::find(tried.begin(), tried.end(), order) != tried.end())
         continue;
       tried.push_back(order);
-      Result<Outcome> next = outcomeOf(simulator_, std::move(order), options_);
+      Result<Outcome> next = runner_.run(std::move(order));
       if (!next)
         return next.failure();
       best.improve(std::move(*next));
@@ -147,8 +161,8 @@ private:
 
   Tried cut(const Outcome &seen, Legs legs) const {
     IssueOrder order =
-        chosenIssue(simulator_.set(), simulator_.costs(), seen.timeline,
-                    seen.order, {wanted_.overlap, legs});
+        chosenIssue(runner_.set(), runner_.costs(), seen.timeline, seen.order,
+                    {wanted_.overlap, legs});
     if (order == seen.order)
       return std::optional<Outcome>();
     return run(std::move(order));
@@ -156,7 +170,7 @@ private:
 
   /// With other orders of blocks, and buckets for the times these give.
   Tried moved(const Outcome &seen) const {
-    Tried first = run(reorderedIssue(simulator_.set(), simulator_.costs(),
+    Tried first = run(reorderedIssue(runner_.set(), runner_.costs(),
                                      wanted_.spare, seen.timeline, seen.order));
     if (!first || !cuts())
       return first;
@@ -169,18 +183,18 @@ private:
     // Of what a link gives, reductions get two thirds, or all.
     constexpr std::int64_t kEighths[] = {12, 8};
     if (!wanted_.holds || !cuts() || !overlapsReductions(wanted_.overlap) ||
-        simulator_.set().classes.size() < 2)
+        runner_.set().classes.size() < 2)
       return std::nullopt;
     std::vector<IssueOrder> orders;
     for (std::int64_t eighths : kEighths)
-      orders.push_back(heldIssue(simulator_.set(), simulator_.costs(),
+      orders.push_back(heldIssue(runner_.set(), runner_.costs(),
                                  best.get().timeline, best.get().order,
                                  eighths));
     const IssueOrder seen = best.get().order;
     for (std::size_t i = 0; i < orders.size(); ++i) {
       if (orders[i] == seen || (i > 0 && orders[i] == orders[i - 1]))
         continue;
-      Result<Outcome> next = outcomeOf(simulator_, orders[i], options_);
+      Result<Outcome> next = runner_.run(orders[i]);
       if (!next)
         return next.failure();
       best.improve(std::move(*next));
@@ -188,23 +202,21 @@ private:
     return std::nullopt;
   }
 
-  const Simulator &simulator_;
+  Runner &runner_;
   const Wanted &wanted_;
-  const Options &options_;
   bool hasChains_ = false; ///< reductions over two groups
 };
 
 /// What is compared, run as far as somebody needs it.
 class Orders {
 public:
-  Orders(const Simulator &simulator, const Wanted &wanted,
-         const Options &options)
-      : simulator_(simulator), wanted_(wanted), options_(options),
+  Orders(Runner &runner, const Wanted &wanted)
+      : runner_(runner), wanted_(wanted),
         all_(wanted.compared == Compared::All),
         isOpen_(!wanted.buckets && wanted.overlap != Overlap::None) {}
 
   Result<Comparison> run() {
-    const program::ProgramSet &set = simulator_.set();
+    const program::ProgramSet &set = runner_.set();
     const bool chooses = hasPieces(set) || wanted_.moveWeights;
     if (all_ || isOpen_ || !chooses || wanted_.overlap == Overlap::None)
       add(programIssue(set), out_.program);
@@ -215,7 +227,7 @@ public:
       return *failure_;
     Best best(*start);
     if (chooses)
-      failure_ = Improver(simulator_, wanted_, options_).improve(best);
+      failure_ = Improver(runner_, wanted_).improve(best);
     if (failure_)
       return *failure_;
     if (best.isOther())
@@ -227,7 +239,7 @@ public:
     if (all_ && !chooses)
       out_.framework = out_.program;
     if (all_)
-      out_.bounds = stepLowerBounds(simulator_);
+      out_.bounds = stepLowerBounds(runner_.simulator());
     return std::move(out_);
   }
 
@@ -235,7 +247,7 @@ private:
   void add(IssueOrder order, Outcome &out) {
     if (failure_)
       return;
-    Result<Outcome> made = outcomeOf(simulator_, std::move(order), options_);
+    Result<Outcome> made = runner_.run(std::move(order));
     if (made)
       out = std::move(*made);
     else
@@ -248,7 +260,7 @@ private:
     if (wanted_.overlap == Overlap::None)
       return &out_.program;
     IssueOrder order = frameworkIssue(
-        simulator_.set(), wanted_.buckets.value_or(wanted_.framework),
+        runner_.set(), wanted_.buckets.value_or(wanted_.framework),
         wanted_.overlap);
     Outcome *start = &out_.framework;
     if (order != start->order) {
@@ -260,9 +272,8 @@ private:
                : start;
   }
 
-  const Simulator &simulator_;
+  Runner &runner_;
   const Wanted &wanted_;
-  const Options &options_;
   const bool all_;
   const bool isOpen_; ///< which buckets
   Comparison out_;
@@ -276,7 +287,8 @@ Result<Comparison> compareOrders(const program::ProgramSet &set,
                                  const Costs &costs, const Wanted &wanted,
                                  const Options &options) {
   const Simulator simulator(set, costs);
-  return Orders(simulator, wanted, options).run();
+  Runner runner(simulator, options);
+  return Orders(runner, wanted).run();
 }
 
 } // namespace planc::sim

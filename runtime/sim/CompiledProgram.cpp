@@ -48,6 +48,10 @@ public:
       out_.tasks.push_back(compiled);
     }
     compileSuccessors();
+    for (const Piece &piece : source_.reduces)
+      if (piece.task.isValid())
+        out_.firstPiece = std::min(
+            out_.firstPiece, static_cast<std::uint32_t>(piece.task.index()));
     return std::move(out_);
   }
 

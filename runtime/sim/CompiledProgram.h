@@ -60,6 +60,7 @@ struct CompiledClass {
 
   std::uint32_t pipelineRuns = 0;
   std::uint32_t firstUpdate = kNone, lastRun = kNone;
+  std::uint32_t firstPiece = kNone; ///< the first task that makes one ready
   /// Tasks that wait for: each reduction; the last pipeline run; each gather of
   /// the step before; the last run of the step before.
   std::vector<std::uint32_t> afterReduces, afterPipeline, afterGathers,

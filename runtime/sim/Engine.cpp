@@ -9,13 +9,17 @@ namespace planc::sim {
 
 using program::kStreamCount;
 
-EngineState::EngineState(const CompiledProgram &program, std::int64_t units,
-                         const Options &options)
-    : program_(program), options_(options),
-      machine_(program.classes.size(), units, options.contention),
+EngineData::EngineData(const CompiledProgram &program, std::int64_t units,
+                       const Options &options)
+    : machine_(program.classes.size(), units, options.contention),
       replay_(units, options.contention), classes_(program.classes.size()),
       owners_(program.classes.size() * kStreamCount), dirty_(owners_.size()),
-      round_(owners_.size()), isolatedKnown_(program.forms.size()) {
+      round_(owners_.size()), isolatedKnown_(program.forms.size()) {}
+
+EngineState::EngineState(const CompiledProgram &program, std::int64_t units,
+                         const Options &options)
+    : EngineData(program, units, options), program_(program),
+      options_(options) {
   timeline_.classes.resize(program.classes.size());
   timeline_.isolated.resize(program.forms.size());
   auto steps = static_cast<std::size_t>(options.steps);
@@ -55,7 +59,6 @@ void EngineState::reserve() {
 void EngineState::prepareStep(std::int32_t step) {
   std::vector<StepState> &states = steps_[static_cast<std::size_t>(step)];
   states.resize(program_.classes.size());
-  bool last = step + 1 == options_.steps;
   for (std::size_t c = 0; c < states.size(); ++c) {
     const CompiledClass &rankClass = program_.classes[c];
     StepState &state = states[c];
@@ -64,8 +67,21 @@ void EngineState::prepareStep(std::int32_t step) {
       const CompiledTask &task = rankClass.tasks[t];
       state.tasks[t].waiting = task.waiting + (step > 0 ? task.later : 0);
     }
+    state.pipelineLeft = rankClass.pipelineRuns;
+    left_ += rankClass.tasks.size();
+  }
+  prepareBuckets(step);
+}
+
+void EngineState::prepareBuckets(std::int32_t step) {
+  const bool last = step + 1 == options_.steps;
+  for (std::uint32_t c = 0; c < classes_.size(); ++c) {
+    const CompiledClass &rankClass = program_.classes[c];
+    StepState &state = stateOf(step, c);
+    state.reduceWaiting.clear();
     for (const CompiledBucket &bucket : rankClass.reduces)
       state.reduceWaiting.push_back(bucket.waiting);
+    state.gatherWaiting.clear();
     for (const CompiledBucket &bucket : rankClass.gathers)
       state.gatherWaiting.push_back(bucket.waiting);
     state.reduceReady.assign(rankClass.reduces.size(), 0);
@@ -76,15 +92,15 @@ void EngineState::prepareStep(std::int32_t step) {
     state.gatherBegin = state.gatherReady;
     state.gatherEnd.assign(rankClass.gathers.size(), -1);
     state.gatherRecord.assign(rankClass.gathers.size(), kNone);
-    state.pipelineLeft = rankClass.pipelineRuns;
-    left_ += rankClass.tasks.size() + rankClass.reduces.size() +
-             (last ? 0 : rankClass.gathers.size());
+    left_ += rankClass.reduces.size() + (last ? 0 : rankClass.gathers.size());
   }
 }
 
 Result<timeline::Timeline> EngineState::run() {
   do {
     round();
+    if (nearPieces_ && snapshot_)
+      takeSnapshot();
     if (!nextMoment())
       break;
     handleMoment();
@@ -274,18 +290,40 @@ Simulator::~Simulator() = default;
 
 const program::ProgramSet &Simulator::set() const { return *program_->source; }
 
+Beginning::Beginning() = default;
+Beginning::~Beginning() = default;
+
 Result<timeline::Timeline> Simulator::run(const IssueOrder &order,
                                           const Options &options) const {
+  return run(order, options, nullptr);
+}
+
+Result<timeline::Timeline> Simulator::run(const IssueOrder &order,
+                                          const Options &options,
+                                          Beginning &beginning) const {
+  return run(order, options,
+             options.mode == Mode::Reuse ? &beginning : nullptr);
+}
+
+Result<timeline::Timeline> Simulator::run(const IssueOrder &order,
+                                          const Options &options,
+                                          Beginning *beginning) const {
   if (options.steps < 1)
     return Failure{FailureKind::Internal, "a run of no steps", {}};
-  const CompiledProgram ordered = withOrder(*program_, costs_, order);
+  const auto ordered = std::make_shared<const CompiledProgram>(
+      withOrder(*program_, costs_, order));
   if (!inRange(costs_.instructions) || !inRange(costs_.tasks) ||
-      !inRange(ordered))
+      !inRange(*ordered))
     return Failure{
         FailureKind::Unsupported,
         "one operation takes more than 53 days, where virtual time ends",
         {}};
-  return EngineState(ordered, costs_.units, options).run();
+  EngineState state(*ordered, costs_.units, options);
+  if (beginning)
+    state.leaveSnapshot(ordered, beginning->snapshot_);
+  if (beginning && beginning->snapshot_)
+    beginning->resumed_ += state.resume(*beginning->snapshot_);
+  return state.run();
 }
 
 Result<timeline::Timeline> simulate(const program::ProgramSet &set,

@@ -46,6 +46,25 @@ struct Options {
 };
 
 struct CompiledProgram;
+struct Snapshot;
+
+/// What runs of one simulator have in common that differ in buckets alone: up
+/// to the first piece of a class they do the same, which is done once. Of one
+/// thread.
+class Beginning {
+public:
+  Beginning();
+  ~Beginning();
+  Beginning(const Beginning &) = delete;
+  Beginning &operator=(const Beginning &) = delete;
+  /// Runs that went on from another's.
+  std::size_t resumed() const { return resumed_; }
+
+private:
+  friend class Simulator;
+  std::size_t resumed_ = 0;
+  std::unique_ptr<const Snapshot> snapshot_;
+};
 
 /// A program with its costs, ready to run in one order after another. Neither
 /// is copied; both must pass their verifiers and outlive this. Calls of `run`
@@ -60,12 +79,20 @@ public:
   /// verifier.
   Result<timeline::Timeline> run(const IssueOrder &order,
                                  const Options &options) const;
+  /// The same, sooner where the order begins like an earlier one.
+  Result<timeline::Timeline> run(const IssueOrder &order,
+                                 const Options &options,
+                                 Beginning &beginning) const;
 
   const program::ProgramSet &set() const;
   const Costs &costs() const { return costs_; }
   const CompiledProgram &program() const { return *program_; }
 
 private:
+  Result<timeline::Timeline> run(const IssueOrder &order,
+                                 const Options &options,
+                                 Beginning *beginning) const;
+
   const Costs &costs_;
   std::unique_ptr<const CompiledProgram> program_;
 };

@@ -49,6 +49,8 @@ void EngineState::startRun(std::uint32_t rankClass, Cursor head) {
   ClassState &state = classes_[rankClass];
   const CompiledClass &compiled = program_.classes[rankClass];
   state.order[0] = {head.step, head.at + 1};
+  if (head.at + 1 < compiled.order[0].size())
+    nearPieces_ |= compiled.order[0][head.at + 1] == compiled.firstPiece;
   state.task = compiled.order[0][head.at];
   state.step = head.step;
   state.begin = now_;

@@ -8,6 +8,8 @@
 
 #include "runtime/sim/CompiledProgram.h"
 
+#include <memory>
+
 namespace planc::sim {
 
 /// Something at a moment that cannot move.
@@ -85,17 +87,61 @@ struct GroupState {
   Time begin = -1;
 };
 
-class EngineState {
+/// All that changes while the engine runs.
+struct EngineData {
+  EngineData(const CompiledProgram &program, std::int64_t units,
+             const Options &options);
+
+  Machine machine_;
+  Replay replay_;
+  Time now_ = 0;
+
+  std::vector<ClassState> classes_;
+  std::vector<std::vector<StepState>> steps_;
+  std::vector<std::vector<GroupState>> groups_; ///< by step
+  std::vector<std::size_t> arrivedCount_;       ///< by step, at the join
+  std::vector<Time> joinedAt_;                  ///< by step; −1 before
+  std::size_t joining_ = 0;                     ///< classes with an update
+  std::vector<Owner> owners_;                   ///< by slot
+  SlotSet dirty_, round_;                       ///< whose head may start
+  std::vector<Event> events_;                   ///< heap
+  std::uint64_t sequence_ = 0;
+  std::size_t left_ = 0; ///< tasks and buckets that have not ended
+
+  timeline::Timeline timeline_;
+  std::vector<char> isolatedKnown_;
+  std::vector<timeline::Wait> runWaits_; ///< of one run, while it is recorded
+  bool nearPieces_ = false;    ///< a class runs its last pass without any
+};
+
+/// What a run had done when it came to the first piece of any class.
+struct Snapshot {
+  std::shared_ptr<const CompiledProgram> program; ///< in its order
+  IssueOrder order;
+  Options options;
+  EngineData data;
+};
+
+class EngineState : private EngineData {
 public:
   EngineState(const CompiledProgram &program, std::int64_t units,
               const Options &options);
   Result<timeline::Timeline> run();
+
+  /// Goes on from where the other order was, where up to there this one's run
+  /// would not have differed; else stays at the beginning, and false.
+  bool resume(const Snapshot &snapshot);
+  /// Leaves a snapshot behind on the way.
+  void leaveSnapshot(std::shared_ptr<const CompiledProgram> program,
+                     std::unique_ptr<const Snapshot> &out);
 
 private:
   using Wait = timeline::Wait;
 
   // The loop (Engine.cpp).
   void prepareStep(std::int32_t step);
+  void prepareBuckets(std::int32_t step);
+  void takeSnapshot();
   void reserve();
   void round();
   void attempt(Slot slot);
@@ -108,6 +154,11 @@ private:
   void pushEvent(Event event);
   Failure deadlock() const;
   std::string describe(std::uint32_t rankClass, std::uint32_t task) const;
+
+  // Orders that begin alike (EngineResume.cpp).
+  bool mayResume(const Snapshot &snapshot) const;
+  bool differsOnlyLater(const Snapshot &snapshot,
+                        std::uint32_t rankClass) const;
 
   // Runs (EngineRuns.cpp).
   void attemptCompute(std::uint32_t rankClass);
@@ -203,25 +254,8 @@ private:
 
   const CompiledProgram &program_;
   Options options_;
-  Machine machine_;
-  Replay replay_;
-  Time now_ = 0;
-
-  std::vector<ClassState> classes_;
-  std::vector<std::vector<StepState>> steps_;
-  std::vector<std::vector<GroupState>> groups_; ///< by step
-  std::vector<std::size_t> arrivedCount_;       ///< by step, at the join
-  std::vector<Time> joinedAt_;                  ///< by step; −1 before
-  std::size_t joining_ = 0;                     ///< classes with an update
-  std::vector<Owner> owners_;                   ///< by slot
-  SlotSet dirty_, round_;                       ///< whose head may start
-  std::vector<Event> events_;                   ///< heap
-  std::uint64_t sequence_ = 0;
-  std::size_t left_ = 0; ///< tasks and buckets that have not ended
-
-  timeline::Timeline timeline_;
-  std::vector<char> isolatedKnown_;
-  std::vector<Wait> runWaits_; ///< of one run, while it is recorded
+  std::shared_ptr<const CompiledProgram> shared_; ///< to leave a snapshot of
+  std::unique_ptr<const Snapshot> *snapshot_ = nullptr;
 };
 
 } // namespace planc::sim

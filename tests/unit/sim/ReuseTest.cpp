@@ -171,6 +171,38 @@ TEST_CASE("reusing runs gives what simulating every instruction gives") {
   CHECK(reused < all * 9 / 10);
 }
 
+TEST_CASE("orders that begin alike give what each gives from the start") {
+  std::size_t resumed = 0, all = 0;
+  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+    RandomProgram program = RandomPrograms(seed, {}).make();
+    CAPTURE(seed);
+    std::vector<sim::IssueOrder> orders = ordersOf(program.set);
+    orders.push_back(reordered(orders[1], program.set, seed));
+    orders.push_back(withHolds(orders[3], program.set, seed));
+    for (auto overlap : {sim::Overlap::Reductions, sim::Overlap::Gathers})
+      orders.push_back(sim::frameworkIssue(program.set, {}, overlap));
+    // Each after each other.
+    const std::size_t count = orders.size();
+    for (std::size_t i = count; i-- > 0;)
+      orders.push_back(orders[i]);
+    const sim::Simulator simulator(program.set, program.costs);
+    for (Contention contention : {Contention::Off, Contention::On}) {
+      sim::Beginning beginning;
+      for (const sim::IssueOrder &order : orders) {
+        Result<Timeline> shared =
+            simulator.run(order, {3, contention, Mode::Reuse}, beginning);
+        REQUIRE(shared);
+        requireEqual(*shared,
+                     simulate(program, order, contention, Mode::Reuse));
+        ++all;
+      }
+      resumed += beginning.resumed();
+    }
+  }
+  CHECK(resumed > all / 4);
+  CHECK(resumed < all);
+}
+
 TEST_CASE("the same program gives the same timeline, to the last byte") {
   RandomProgram program = RandomPrograms(7, {}).make();
   sim::IssueOrder order = sim::frameworkIssue(program.set, {});
