@@ -4,6 +4,7 @@
 #include "compiler/diag/Kinds.h"
 #include "compiler/driver/Compilation.h"
 #include "compiler/driver/Explain.h"
+#include "compiler/driver/Library.h"
 #include "compiler/driver/MakeReport.h"
 #include "compiler/driver/Refine.h"
 #include "compiler/driver/Remedies.h"
@@ -89,7 +90,10 @@ int exitCode(Outcome outcome) {
 
 struct Session::State {
   explicit State(Options given)
-      : options(std::move(given)), resolver(sources), emitter(captured) {}
+      : options(std::move(given)), resolver(sources), emitter(captured) {
+    if (options.library != nullptr)
+      Library::addTo(resolver);
+  }
 
   Options options;
   source::SourceSet sources;
@@ -145,7 +149,10 @@ bool Session::State::load() {
     return false;
   mainId_ = main;
   auto parse = [&](source::FileId file) -> const ast::File * {
-    const ast::File *parsed = syntax::parseFile(file, sources, arena, emitter);
+    const ast::File *parsed =
+        options.library != nullptr ? options.library->find(file) : nullptr;
+    if (parsed == nullptr)
+      parsed = syntax::parseFile(file, sources, arena, emitter);
     if (file == *main)
       mainFile = parsed;
     return parsed;

@@ -29,10 +29,14 @@ std::optional<Stage> stageFromName(std::string_view name);
 /// All names, in order, for help texts.
 std::vector<std::string_view> stageNames();
 
+class Library;
+
 struct Options {
   std::string file; ///< as the user named it
   /// Text instead of what the disk holds under `file` (tests, embedding).
   std::optional<std::string> text;
+  /// Parsed before, for many compiles; none: parsed as far as it is imported.
+  const Library *library = nullptr;
   std::string root;     ///< imports stay inside; empty: the folder of `file`
   std::string planName; ///< empty: the first plan of the file
   std::vector<sema::Override> overrides; ///< `-D name=value`

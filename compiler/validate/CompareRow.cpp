@@ -238,7 +238,7 @@ std::string keyOf(const RowResult &result) {
   return key;
 }
 
-Compiled compilePlan(const RowResult &result) {
+Compiled compilePlan(const RowResult &result, const driver::Library &library) {
   try {
     driver::Options options;
     options.file = result.planFile;
@@ -247,6 +247,7 @@ Compiled compilePlan(const RowResult &result) {
       options.text = result.planText;
     }
     options.planName = result.planName;
+    options.library = &library;
     options.asides = driver::Options::Asides::Skipped;
     driver::Session session(std::move(options));
     session.run();

@@ -3,6 +3,10 @@
 
 #include "compiler/validate/Validate.h"
 
+namespace planc::driver {
+class Library;
+}
+
 namespace planc::validate {
 
 /// What the compiler makes of a plan.
@@ -21,7 +25,7 @@ void writePlan(RowResult &result, const Table &table);
 std::string keyOf(const RowResult &result);
 
 /// Lets no exception out.
-Compiled compilePlan(const RowResult &result);
+Compiled compilePlan(const RowResult &result, const driver::Library &library);
 
 /// Fills in the rest of a row that has a plan.
 void compare(RowResult &result, const Compiled &compiled);

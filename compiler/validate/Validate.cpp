@@ -1,6 +1,7 @@
 #include "compiler/validate/Validate.h"
 
 #include "compiler/diag/Consumers.h"
+#include "compiler/driver/Library.h"
 #include "compiler/validate/CompareRow.h"
 #include "stdlib/EmbeddedFiles.h"
 
@@ -35,10 +36,11 @@ std::vector<std::string> compareAll(std::vector<RowResult> &rows,
     plan[i] = at->second;
   }
   std::vector<Compiled> compiled(first.size());
+  const driver::Library library;
   std::atomic<std::size_t> next = 0;
   auto work = [&] {
     for (std::size_t i = next++; i < first.size(); i = next++)
-      compiled[i] = compilePlan(rows[first[i]]);
+      compiled[i] = compilePlan(rows[first[i]], library);
   };
   std::vector<std::thread> pool;
   for (std::size_t i = 1; i < std::min(threads, first.size()); ++i)

@@ -319,11 +319,17 @@ Result<timeline::Timeline> Simulator::run(const IssueOrder &order,
         "one operation takes more than 53 days, where virtual time ends",
         {}};
   EngineState state(*ordered, costs_.units, options);
-  if (beginning)
-    state.leaveSnapshot(ordered, beginning->snapshot_);
-  if (beginning && beginning->snapshot_)
+  if (!beginning)
+    return state.run();
+  state.expect(beginning->instructions_);
+  state.leaveSnapshot(ordered, beginning->snapshot_);
+  if (beginning->snapshot_)
     beginning->resumed_ += state.resume(*beginning->snapshot_);
-  return state.run();
+  Result<timeline::Timeline> timeline = state.run();
+  if (timeline)
+    beginning->instructions_ =
+        std::max(beginning->instructions_, timeline->instructions.size());
+  return timeline;
 }
 
 Result<timeline::Timeline> simulate(const program::ProgramSet &set,

@@ -63,6 +63,7 @@ public:
 private:
   friend class Simulator;
   std::size_t resumed_ = 0;
+  std::size_t instructions_ = 0; ///< the most that a timeline had
   std::unique_ptr<const Snapshot> snapshot_;
 };
 

@@ -111,7 +111,7 @@ struct EngineData {
   timeline::Timeline timeline_;
   std::vector<char> isolatedKnown_;
   std::vector<timeline::Wait> runWaits_; ///< of one run, while it is recorded
-  bool nearPieces_ = false;    ///< a class runs its last pass without any
+  bool nearPieces_ = false; ///< a class runs its last pass without any
 };
 
 /// What a run had done when it came to the first piece of any class.
@@ -128,6 +128,11 @@ public:
               const Options &options);
   Result<timeline::Timeline> run();
 
+  /// About so many instructions have times of their own.
+  void expect(std::size_t instructions) {
+    constexpr std::size_t kMore = 16; // of a sixteenth
+    timeline_.instructions.reserve(instructions + instructions / kMore);
+  }
   /// Goes on from where the other order was, where up to there this one's run
   /// would not have differed; else stays at the beginning, and false.
   bool resume(const Snapshot &snapshot);
