@@ -444,8 +444,10 @@ const std::vector<diag::Diagnostic> &Session::diagnostics() const {
 const source::SourceSet &Session::sources() const { return state_->sources; }
 std::vector<std::string> Session::files() const {
   std::vector<std::string> names;
+  const Library *library = state_->options.library;
   for (std::size_t i = 0; i < sources().size(); ++i)
-    names.push_back(sources()[source::FileId(i)].name());
+    if (const source::FileId id(i); library == nullptr || !library->find(id))
+      names.push_back(sources()[id].name());
   return names;
 }
 Outcome Session::outcome() const { return state_->outcome; }

@@ -95,7 +95,7 @@ public:
 
   const std::vector<diag::Diagnostic> &diagnostics() const;
   const source::SourceSet &sources() const;
-  /// Names of its sources.
+  /// Names of its sources, but those of a library that it was given.
   std::vector<std::string> files() const;
   Outcome outcome() const;
 
