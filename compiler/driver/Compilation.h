@@ -1,6 +1,7 @@
 // Every value of one compile, in the order they are made.
 #pragma once
 
+#include "compiler/driver/RememberedCosts.h"
 #include "compiler/driver/Session.h"
 #include "compiler/lower/EmitProgram.h"
 #include "compiler/pipeline/StageGraph.h"
@@ -27,7 +28,8 @@ struct Compilation {
   std::optional<sema::Module> module;
   std::optional<graph::OpGraph> graph;
   std::optional<shard::ShardedGraph> sharded;
-  std::optional<cost::RooflineCostModel> cost;
+  std::optional<cost::RooflineCostModel> model;
+  std::optional<RememberedCosts> cost; ///< the model's
   lower::LoweredModel bodies;
   std::optional<pipeline::StageGraph> stages;
   std::optional<program::ProgramSet> programs;

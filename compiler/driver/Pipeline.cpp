@@ -74,7 +74,7 @@ std::optional<Failure> compile(Compilation &c, const Options &options,
   // 5. Layers to stages, by what they cost; what is made again, by what fits;
   // passes in the schedule's order. First, where the plan leaves it open, how
   // far ahead parameters are gathered, which all of these go by.
-  c.cost.emplace(c.module->cluster, costOptionsOf(plan));
+  c.cost.emplace(c.model.emplace(c.module->cluster, costOptionsOf(plan)));
   c.module->plan.prefetch = chosenPrefetch(c, options);
   Refined refined = refine({&*c.module, &*c.sharded, &*c.cost});
   c.bodies = std::move(refined.bodies);
