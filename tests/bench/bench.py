@@ -1,4 +1,4 @@
-"""Times the tool on the examples: whole process, warm cache.
+"""Times the tool on the examples and a large plan: whole process, warm cache.
 
 usage: bench.py --planc TOOL [--runs N] [FILE…]
 """
@@ -35,6 +35,7 @@ def main():
     if not options.files:
         os.chdir(ROOT)
         options.files = sorted(glob.glob("examples/**/*.plan", recursive=True))
+        options.files += sorted(glob.glob("tests/bench/*.plan"))
     print(f"{'best ms':>8} {'median':>8} {'peak MiB':>9} {'exit':>5}  file")
     for path in options.files:
         run_once(planc, path)
