@@ -30,6 +30,8 @@ graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
     options.norm = graph::GraphOptions::Fusion::Unfused;
   if (!plan.kernels.fusedAccumulation)
     options.accumulation = graph::GraphOptions::Fusion::Unfused;
+  if (plan.kernels.unfusedElementwise)
+    options.elementwise = graph::GraphOptions::Fusion::Unfused;
   using Loss = graph::GraphOptions::Loss;
   switch (plan.kernels.loss) {
   case sema::LossKernel::Fused:
@@ -37,6 +39,9 @@ graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
     break;
   case sema::LossKernel::Eager:
     options.loss = Loss::Eager;
+    break;
+  case sema::LossKernel::InPlace:
+    options.loss = Loss::InPlace;
     break;
   case sema::LossKernel::Linear:
     options.loss = Loss::Linear;

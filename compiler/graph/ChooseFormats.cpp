@@ -51,7 +51,8 @@ bool Formats::isUnfused(const ops::Op &op) const {
   if (op.kind == OpKind::RmsNorm || op.kind == OpKind::LayerNorm)
     return options_.norm == Fusion::Unfused;
   return op.kind == OpKind::CrossEntropy &&
-         options_.loss == GraphOptions::Loss::Eager;
+         (options_.loss == GraphOptions::Loss::Eager ||
+          options_.loss == GraphOptions::Loss::InPlace);
 }
 
 /// From a loss back to the product that makes its logits, through what works

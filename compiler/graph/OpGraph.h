@@ -66,9 +66,10 @@ struct GraphOptions {
     elementwise = Fusion::Fused,
     /// Of a weight's gradient with those of micro-batches before.
       accumulation = Fusion::Fused;
-  /// Linear: with the product that makes the logits, a chunk of rows at a time,
+  /// Eager: of tensors of their own in fp32; InPlace: of one such. Linear: with
+  /// the product that makes the logits, a chunk of rows at a time,
   /// made again in the backward.
-  enum class Loss { Fused, Eager, Linear } loss = Loss::Fused;
+  enum class Loss { Fused, Eager, InPlace, Linear } loss = Loss::Fused;
   /// Packed sequences: attention stays inside documents of so many positions.
   std::optional<std::int64_t> document;
 };

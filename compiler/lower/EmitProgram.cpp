@@ -252,26 +252,12 @@ private:
     message.kind = program::CommunicationKind::Pipeline;
     for (ops::SlotId slot :
          request_.stages->crossing[static_cast<std::size_t>(cut)])
-      message.bytes += slotBytes(slot);
+      message.bytes += slotBytes(request_, slot);
     const sema::Mesh &mesh = request_.plan->mesh;
     std::int64_t stride = mesh.stride(request_.plan->pipeline->axis);
     message.sizes = {2};
     message.strides = {std::abs(peer - stage_) * stride};
     return message;
-  }
-
-  Bytes slotBytes(ops::SlotId slot) const {
-    const shard::Layout &layout = request_.graph->slots[slot];
-    const ops::Model &model = request_.graph->graph->model;
-    std::int64_t elements = 1;
-    for (ops::DimId dim : model.slots[slot].dims) {
-      std::int64_t size = model.dims[dim].size;
-      for (sema::AxisId axis : request_.plan->mesh.axes.ids())
-        if (layout.cut[axis.index()] == dim)
-          size /= request_.plan->mesh.axes[axis].size;
-      elements *= size;
-    }
-    return Bytes(elements * bytesOf(request_.plan->precision.compute));
   }
 
   void addUpdate() {
@@ -314,6 +300,20 @@ private:
 };
 
 } // namespace
+
+Bytes slotBytes(const EmitRequest &request, ops::SlotId slot) {
+  const shard::Layout &layout = request.graph->slots[slot];
+  const ops::Model &model = request.graph->graph->model;
+  std::int64_t elements = 1;
+  for (ops::DimId dim : model.slots[slot].dims) {
+    std::int64_t size = model.dims[dim].size;
+    for (sema::AxisId axis : request.plan->mesh.axes.ids())
+      if (layout.cut[axis.index()] == dim)
+        size /= request.plan->mesh.axes[axis].size;
+    elements *= size;
+  }
+  return Bytes(elements * bytesOf(request.plan->precision.compute));
+}
 
 ProgramSet emitProgram(const EmitRequest &request) {
   ProgramSet set;

@@ -21,6 +21,9 @@ struct EmitRequest {
   std::function<Duration(const program::Instruction &)> duration;
 };
 
+/// What one rank sends of a slot across a cut.
+Bytes slotBytes(const EmitRequest &request, ops::SlotId slot);
+
 /// Ranks that differ only along axes other than the pipeline's run the same
 /// program, so there is one class a stage. Adds what follows from stages and
 /// nothing else: send and receive for every slot that crosses a cut, and the

@@ -8,6 +8,51 @@ namespace planc::lower {
 
 using shard::ShardedValueId;
 
+namespace {
+
+/// What a loss made of several kernels holds while it runs, besides its
+/// operands and results. The operand is the logits in the format of the loss,
+/// and what is kept of it stands for the softmax; where the product made them
+/// narrower, they are there as well until the loss has cast them.
+///
+/// PyTorch's cross entropy makes a log-softmax beside its operand, and backward
+/// a gradient of either; over a vocabulary that is cut
+/// (torch.distributed.tensor, _loss_parallel) forward an exponential as well,
+/// and backward another and its product with the gradient. Megatron-LM's makes
+/// all in the place of the operand.
+Bytes ownOf(const LivenessRequest &request, const shard::Step &step) {
+  const graph::GraphOptions &options = request.graph->graph->options;
+  const graph::Body &source = request.graph->graph->bodies[request.body];
+  if (step.kind != shard::StepKind::Compute ||
+      !opOf(source, step).attributes.unfused)
+    return Bytes();
+  const ops::OpKind kind = opOf(source, step).kind;
+  const bool isForward = kind == ops::OpKind::CrossEntropy;
+  if (!isForward && kind != ops::OpKind::CrossEntropyGrad)
+    return Bytes();
+  const ShardedValueId logits = step.operands[isForward ? 0 : 1];
+  const shard::ShardedValue &value =
+      request.graph->bodies[request.body].values[logits];
+  const ops::Value &whole = source.forward.values[value.source];
+  const bool isCut = value.sizes.back() <
+                     request.graph->graph->model.dims[whole.dims.back()].size;
+  const Bytes one = bytesOf(*request.graph, request.body, logits);
+  const std::int64_t copies = options.loss != graph::GraphOptions::Loss::Eager
+                                  ? 0
+                              : isForward ? (isCut ? 2 : 1)
+                                          : (isCut ? 4 : 2);
+  if (isForward) {
+    const Bytes made =
+        bytesIn(options.compute, *request.graph, request.body, logits);
+    return one * copies + (made < one ? made : Bytes());
+  }
+  // The result is cast when one of the others is let go.
+  const Bytes result = bytesOf(*request.graph, request.body, step.results[0]);
+  return std::max(Bytes(), one * copies - result);
+}
+
+} // namespace
+
 Bytes peakTransient(const LivenessRequest &request,
                     const std::vector<ShardedValueId> &kept) {
   const std::vector<PlannedStep> &steps = *request.steps;
@@ -77,7 +122,7 @@ Bytes peakTransient(const LivenessRequest &request,
       now += size;
       freedAfter[lastRead[result.index()]] += size;
     }
-    peak = std::max(peak, now);
+    peak = std::max(peak, now + ownOf(request, *steps[i].step));
     now -= freedAfter[i];
   }
   return peak;

@@ -57,7 +57,13 @@ public:
     memory.gathered +=
         largest(fetched_, isKept ? fetched_.size() : fetchedAhead(plan_) + 1);
     memory.buffers += largest(whole_, 2);
+    // Gradients that are apart are copied into a bucket to be reduced.
+    if (isReduced_ && plan_.kernels.gradientsApart &&
+        plan_.bucket.kind == sema::BucketKind::Size)
+      memory.buffers += plan_.bucket.size;
   }
+  /// What the update takes for itself.
+  Bytes update() const { return update_; }
 
 private:
   void add(const HeldWeight &held, program::Memory &memory) {
@@ -88,8 +94,23 @@ private:
     if (!state.gradientState.empty())
       whole_[wholeGroupOf(request_, held.unit)] +=
           Bytes(gradientBytes * state.gradientElements);
+    isReduced_ = isReduced_ || !state.partial.empty();
+    if (plan_.kernels.gradientsApart &&
+        plan_.precision.gradients != plan_.precision.compute)
+      memory.gradients +=
+          Bytes(bytesOf(plan_.precision.compute) * state.gradientElements);
+    if (plan_.kernels.castsGradients &&
+        plan_.precision.gradients != Precision::Fp32)
+      update_ += castGradients(state);
     (plan_.offload.optimizer ? memory.host : memory.optimizer) +=
         Bytes(stateBytes(*request_.graph, plan_, held.weight));
+  }
+
+  /// Of what a rank updates: the gradients joined, and cast.
+  Bytes castGradients(const shard::WeightState &state) const {
+    return Bytes(
+        (bytesOf(plan_.precision.gradients) + bytesOf(Precision::Fp32)) *
+        cutElements(mesh_, state.localElements, state.optimizerState));
   }
 
   const EmitRequest &request_;
@@ -97,6 +118,8 @@ private:
   const sema::Mesh &mesh_;
   std::vector<HeldWeight> held_;
   std::map<std::size_t, Bytes> fetched_, whole_;
+  Bytes update_;
+  bool isReduced_ = false; ///< some gradient over other ranks
 };
 
 struct Held {
@@ -122,8 +145,13 @@ struct ChunkHeld {
   Held made;     ///< of that, what the former makes
 };
 
-ChunkHeld heldBy(const EmitRequest &request, const pipeline::Chunk &chunk) {
+ChunkHeld heldBy(const EmitRequest &request, std::size_t index) {
+  const pipeline::Chunk &chunk = request.stages->chunks[index];
   ChunkHeld held;
+  if (request.plan->kernels.keepsOutputs &&
+      index + 1 < request.stages->chunks.size())
+    for (ops::SlotId slot : request.stages->crossing[index + 1])
+      held.saved.activations += slotBytes(request, slot);
   for (std::size_t u = chunk.begin; u < chunk.end; ++u) {
     bool isHead = u + 1 == request.stages->units.size() &&
                   !request.stages->units[u].isLayer;
@@ -197,11 +225,12 @@ private:
 
 program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
   program::Memory memory;
-  States(request, stage).addTo(memory);
+  States states(request, stage);
+  states.addTo(memory);
 
   std::vector<ChunkHeld> chunks;
-  for (const pipeline::Chunk &chunk : request.stages->chunks)
-    chunks.push_back(heldBy(request, chunk));
+  for (std::size_t c = 0; c < request.stages->chunks.size(); ++c)
+    chunks.push_back(heldBy(request, c));
   Follower follower(std::move(chunks));
   const schedules::Order &order =
       request.stages->orders[static_cast<std::size_t>(stage)];
@@ -215,6 +244,12 @@ program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
   memory.activations = follower.peak().activations;
   memory.logits = follower.peak().logits;
   memory.workspace = follower.peak().transient;
+  // The update finds nothing of the passes; where it takes more than they, it
+  // is the fullest moment.
+  const Bytes passes = follower.peak().sum() + memory.workspace;
+  if (states.update() > passes)
+    memory.workspace += states.update() - passes;
+  memory.spare = std::min(states.update(), passes);
   return memory;
 }
 

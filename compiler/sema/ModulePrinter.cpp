@@ -287,7 +287,8 @@ void Printer::printHow() {
     line("  precision dispatch {}", toString(*precision.dispatch));
   if (precision.saved)
     line("  precision saved {}", toString(*precision.saved));
-  constexpr std::string_view kLosses[] = {"fused", "eager", "linear"};
+  constexpr std::string_view kLosses[] = {"fused", "eager", "inplace",
+                                          "linear"};
   line("  kernels attention {}{} norm {} loss {} accumulation {} modules {} "
        "graphs {}",
        toString(plan.kernels.attention),
@@ -297,6 +298,9 @@ void Printer::printHow() {
        plan.kernels.fusedAccumulation ? "fused" : "unfused",
        kModuleNames[static_cast<std::size_t>(plan.kernels.modules)],
        plan.kernels.graphs);
+  for (const KernelChoice &choice : kKernelChoices)
+    if (plan.kernels.*choice.member)
+      line("  kernels {} {}", choice.key, choice.other);
   constexpr std::string_view kMethods[] = {"gather", "ring", "ulysses"};
   for (AxisId axis : plan.context.ids())
     if (plan.context[axis].clause.isValid())

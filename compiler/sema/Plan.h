@@ -160,17 +160,42 @@ inline constexpr auto kModuleLaunches = std::to_array<double>({
 #include "compiler/sema/Modules.def"
 });
 
-/// Linear: the product that makes the logits and the loss in one, a chunk of
-/// tokens at a time.
-enum class LossKernel { Fused, Eager, Linear };
+/// Eager: every operator makes a tensor of its own in fp32; InPlace: one copy
+/// in fp32, in whose place softmax and gradient are made. Linear: the product
+/// that makes the logits and the loss in one, a chunk of tokens at a time.
+enum class LossKernel { Fused, Eager, InPlace, Linear };
 struct Kernels {
   AttentionKernel attention = AttentionKernel::Flash2;
   bool attentionGiven = false; ///< else the newest the accelerator has
   bool fusedNorm = true, fusedAccumulation = true, graphs = false;
   LossKernel loss = LossKernel::Fused;
   Modules modules = Modules::Torch;
+  /// Every elementwise operator is a kernel, and its result a tensor.
+  bool unfusedElementwise = false;
+  /// What products read of a gathered tensor is kept so for the backward, which
+  /// else gathers it again.
+  bool keepsGathers = false;
+  /// What a stage sent on is kept until its backward.
+  bool keepsOutputs = false;
+  /// Gradients are made in a place of their own, in the format of compute,
+  /// before they are added up.
+  bool gradientsApart = false;
+  /// Before the update, gradients narrower than fp32 are joined and cast.
+  bool castsGradients = false;
   OriginId clause, lossClause;
 };
+/// Keys of `kernels` with two words: what holds if nothing is said, and the
+/// other.
+struct KernelChoice {
+  std::string_view key, usual, other;
+  bool Kernels::*member;
+};
+inline constexpr KernelChoice kKernelChoices[] = {
+    {"elementwise", "fused", "unfused", &Kernels::unfusedElementwise},
+    {"gathers", "again", "kept", &Kernels::keepsGathers},
+    {"outputs", "freed", "kept", &Kernels::keepsOutputs},
+    {"gradients", "summed", "apart", &Kernels::gradientsApart},
+    {"update", "fused", "cast", &Kernels::castsGradients}};
 
 struct Overlap {
   bool gradients = true, parameters = true, pipeline = true, tensor = false,

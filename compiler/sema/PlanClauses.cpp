@@ -26,9 +26,10 @@ bool PlanBuilder::buildKernels() {
   if (!text_.kernels.empty())
     plan_.kernels.clause = originOf(text_.kernelsClause);
   for (const KeyedEntry &entry : text_.kernels) {
-    auto key = oneOf(
-        entry.span, "kernel", entry.key,
-        {"attention", "norm", "loss", "accumulation", "modules", "graphs"});
+    auto key =
+        oneOf(entry.span, "kernel", entry.key,
+              {"attention", "norm", "loss", "accumulation", "modules", "graphs",
+               "elementwise", "gathers", "outputs", "gradients", "update"});
     if (!key) {
       isSound = false;
     } else if (*key == "graphs") {
@@ -70,14 +71,21 @@ bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
     return known.has_value();
   }
   if (entry.key == "loss") {
-    auto known =
-        oneOf(span, "kernel of the loss", word, {"fused", "eager", "linear"});
-    out.loss = known == "eager"    ? LossKernel::Eager
-               : known == "linear" ? LossKernel::Linear
-                                   : LossKernel::Fused;
+    auto known = oneOf(span, "kernel of the loss", word,
+                       {"fused", "eager", "inplace", "linear"});
+    out.loss = known == "eager"     ? LossKernel::Eager
+               : known == "inplace" ? LossKernel::InPlace
+               : known == "linear"  ? LossKernel::Linear
+                                    : LossKernel::Fused;
     out.lossClause = originOf(entry.span);
     return known.has_value();
   }
+  for (const KernelChoice &choice : kKernelChoices)
+    if (entry.key == choice.key) {
+      auto known = oneOf(span, "choice", word, {choice.usual, choice.other});
+      out.*choice.member = known == choice.other;
+      return known.has_value();
+    }
   if (entry.key == "modules") {
     const auto at = indexIn(kModuleNames, span, "stack of modules", word);
     out.modules = static_cast<Modules>(at.value_or(0));

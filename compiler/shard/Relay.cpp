@@ -161,11 +161,19 @@ const Relay::Laying &Relay::closest(ops::ValueId value,
   return *best;
 }
 
+/// What a gather made is gathered again by the backward, unless the plan keeps
+/// it. What travels around a ring is never there as a whole.
+bool Relay::isLetGo(const Move &move) const {
+  return move.kind == StepKind::AllGather &&
+         (!homes_.plan().kernels.keepsGathers ||
+          homes_.method(move.axes[0]) == sema::ContextMethod::Ring);
+}
+
 ShardedValueId Relay::follow(ops::ValueId value, Laying from, const Layout &to,
                              const MoveContext &context) {
   for (const Move &move : planMoves(emission_.layout(from.id), to, homes_)) {
     from.id = emission_.move(from.id, move, context);
-    from.afterGather = from.afterGather || move.kind == StepKind::AllGather;
+    from.afterGather = from.afterGather || isLetGo(move);
     layings_[value.index()].push_back(from);
   }
   return from.id;

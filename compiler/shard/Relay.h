@@ -70,8 +70,9 @@ public:
     return layings_[value.index()].front().id;
   }
 
-  /// From forward to backward: kept are values before an all-gather, and after
-  /// a slice or an all-to-all; weights as they are stored.
+  /// From forward to backward: kept are values before an all-gather (after it,
+  /// with `kernels gathers = kept`), and after a slice or an all-to-all;
+  /// weights as they are stored.
   void beginBackward();
 
   struct Wanted {
@@ -89,6 +90,7 @@ private:
     bool afterGather = false;
   };
 
+  bool isLetGo(const Move &move) const;
   ShardedValueId find(ops::ValueId value, const Layout &layout) const;
   const Laying &closest(ops::ValueId value, const Layout &wanted) const;
   ShardedValueId follow(ops::ValueId value, Laying from, const Layout &to,

@@ -130,7 +130,8 @@ struct ShardedBody {
   };
   std::vector<WeightGradient> weightGradients;
   /// Forward values kept for the backward, as they are kept: before an
-  /// all-gather, after a slice or an all-to-all. Weights and given tensors are
+  /// all-gather (after it, with `kernels gathers = kept`), after a slice or an
+  /// all-to-all. Weights and given tensors are
   /// not among them.
   std::vector<ShardedValueId> saved;
 };

@@ -40,6 +40,7 @@ constexpr FieldRule<Memory> kMemoryFields[] = {
     PLANC_FIELD("buffers", buffers),
     PLANC_FIELD("logits", logits),
     PLANC_FIELD("workspace", workspace),
+    PLANC_FIELD("spare", spare),
     PLANC_FIELD("host", host),
 };
 
@@ -232,9 +233,10 @@ private:
     hasMemory_ = true;
     read(line.fields, memory, {kMemoryFields});
     std::optional<std::int64_t> total = 0;
-    for (Bytes part : {memory.parameters, memory.gradients, memory.optimizer,
-                       memory.activations, memory.gathered, memory.buffers,
-                       memory.logits, memory.workspace, memory.host}) {
+    for (Bytes part :
+         {memory.parameters, memory.gradients, memory.optimizer,
+          memory.activations, memory.gathered, memory.buffers, memory.logits,
+          memory.workspace, memory.spare, memory.host}) {
       if (part < Bytes(0))
         emitter_.report(syntax_.span(line.word), Kind::ProgramValue,
                         "a part of the memory is negative");

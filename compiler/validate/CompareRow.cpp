@@ -133,6 +133,41 @@ template <class Part> double largest(const report::Report &report, Part part) {
   return most;
 }
 
+/// Of what PyTorch's caching allocator reserves the share that is allocated,
+/// where it cannot grow its segments (before expandable_segments, PyTorch 2.1):
+/// MooreThreads/SimuMax, `mem_factor`.
+constexpr double kAllocatedShare = 0.94;
+constexpr std::int64_t kExpandableSince = 2023;
+
+/// What a row's figure is of: tensors at once (`allocated`, as nothing said),
+/// what the allocator took for them (`reserved`), and with it what the driver
+/// and communication take (`device`, as nvidia-smi shows); of the fullest
+/// stage, or of the `last`.
+double memoryOf(const report::Report &report, const MeasuredRow &row) {
+  const std::string &definition = row.text(Column::MemoryDef);
+  const auto says = [&](std::string_view word) {
+    return definition.find(word) != std::string::npos;
+  };
+  const auto of = [&](const program::Memory &peak) {
+    double bytes = peak.total().toDouble();
+    if (says("reserved") || says("device")) {
+      bytes += peak.spare.toDouble();
+      if (row.count(Column::Year).value_or(9999) < kExpandableSince)
+        bytes /= kAllocatedShare;
+    }
+    if (says("device"))
+      bytes += report.memory.reserve.toDouble();
+    return bytes / kGib;
+  };
+  const std::vector<report::StageMemory> &stages = report.memory.stages;
+  if (says("last") && !stages.empty())
+    return of(stages.back().peak);
+  double most = 0;
+  for (const report::StageMemory &stage : stages)
+    most = std::max(most, of(stage.peak));
+  return most;
+}
+
 std::string parallelismOf(const MeasuredRow &row) {
   std::string out;
   for (Column column :
@@ -140,7 +175,7 @@ std::string parallelismOf(const MeasuredRow &row) {
     if (row.count(column).value_or(1) > 1)
       out += fmt::format("{}{}", out.empty() ? "" : " · ", nameOf(column));
   const std::string zero = wordOf(row.text(Column::Zero));
-  if (zero == "3" || zero == "fsdp" || zero.rfind("hybrid", 0) == 0)
+  if (zero == "3" || zero.rfind("fsdp", 0) == 0 || zero.rfind("hybrid", 0) == 0)
     out += out.empty() ? "fsdp" : " · fsdp";
   return out;
 }
@@ -174,8 +209,7 @@ void fill(RowResult &result, const report::Report &report) {
     return;
   }
   if (const auto memory = row.number(Column::MemoryGib))
-    result.memory = {report.memory.peak().toDouble() / kGib, *memory,
-                     "memory_gib"};
+    result.memory = {memoryOf(report, row), *memory, "memory_gib"};
   if (const auto activations = row.number(Column::ActivationsGib))
     result.activations = {
         largest(report, [](const program::Memory &m) { return m.activations; }),

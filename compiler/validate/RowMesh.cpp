@@ -54,6 +54,10 @@ std::optional<Zero> zeroOf(const std::string &text) {
   if (word == "3" || word == "zero3" || word == "zero_3" || word == "fsdp" ||
       word == "full_shard")
     return Zero{3, 0};
+  // Gradients are whole while micro-batches are added up: torch's FSDP with
+  // set_requires_gradient_sync(False) until the last.
+  if (word == "fsdp_no_sync")
+    return Zero{4, 0};
   constexpr std::string_view kHybrid = "hybrid_";
   if (word.rfind(kHybrid, 0) != 0 || word.size() > kHybrid.size() + 9)
     return std::nullopt;

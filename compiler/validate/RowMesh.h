@@ -21,7 +21,8 @@ struct Mesh {
 /// The row has a number of accelerators.
 std::variant<Mesh, NotExpressed> meshOf(const MeasuredRow &row);
 
-/// How state is cut: `1`, `2`, `3`, `fsdp`, `hybrid 16`.
+/// How state is cut: `1`, `2`, `3`, `fsdp`, `hybrid 16`; 4 is `fsdp no_sync`:
+/// gradients are not.
 struct Zero {
   std::int64_t stage = 0, within = 0;
 };

@@ -26,13 +26,18 @@ struct Size {
   std::string_view formal;
   Column column;
 };
-constexpr Size kSizes[] = {
-    {"layers", Column::Layers},      {"hidden", Column::Hidden},
-    {"heads", Column::Heads},        {"kv_heads", Column::KvHeads},
-    {"head_size", Column::HeadSize}, {"ffn", Column::Ffn},
-    {"vocab", Column::Vocab},        {"experts", Column::Experts},
-    {"top_k", Column::TopK},         {"expert_ffn", Column::ExpertFfn},
-    {"context", Column::Sequence}};
+constexpr Size kSizes[] = {{"layers", Column::Layers},
+                           {"hidden", Column::Hidden},
+                           {"heads", Column::Heads},
+                           {"kv_heads", Column::KvHeads},
+                           {"head_size", Column::HeadSize},
+                           {"ffn", Column::Ffn},
+                           {"vocab", Column::Vocab},
+                           {"experts", Column::Experts},
+                           {"top_k", Column::TopK},
+                           {"expert_ffn", Column::ExpertFfn},
+                           {"dense_layers", Column::DenseLayers},
+                           {"context", Column::Sequence}};
 
 const StandardModel *byName(const std::string &text) {
   std::string word = wordOf(text);

@@ -18,8 +18,9 @@ struct Framework {
   FrameworkHabits habits;
 };
 constexpr Framework kFrameworks[] = {
-#define PLANC_FRAMEWORK(NAME, SINCE, OVERLAP, DROP, KERNELS, SEQUENCE, SOURCE) \
-  {NAME, SINCE, {OVERLAP, DROP, KERNELS, SEQUENCE}},
+#define PLANC_FRAMEWORK(NAME, SINCE, OVERLAP, DROP, KERNELS, SEQUENCE, EVEN,   \
+                        BUCKET, SOURCE)                                        \
+  {NAME, SINCE, {OVERLAP, DROP, KERNELS, SEQUENCE, BUCKET, EVEN}},
 #include "compiler/validate/Frameworks.def"
 };
 
@@ -193,9 +194,9 @@ private:
       add("shard", "seq over cp");
     if (mesh_.tp > 1)
       addTensor();
-    constexpr std::string_view kState[] = {"", "optimizer",
-                                           "gradients, optimizer",
-                                           "parameters, gradients, optimizer"};
+    constexpr std::string_view kState[] = {
+        "", "optimizer", "gradients, optimizer",
+        "parameters, gradients, optimizer", "parameters, optimizer"};
     const std::string over =
         axes({{"dp", mesh_.dp}, {"ep", mesh_.ep}, {"cp", mesh_.cp}});
     if (zero_.stage > 0 && !over.empty())
@@ -240,10 +241,26 @@ private:
     if (chunks > 1 && schedule == "1F1B")
       schedule = "Interleaved1F1B";
     std::string fields = "schedule " + schedule;
-    if (chunks > 1 && schedule != "ZBV" && schedule != "DualPipe")
+    const bool isFolded = schedule == "ZBV" || schedule == "DualPipe";
+    if (chunks > 1 && !isFolded)
       fields += fmt::format(", virtual {}", chunks);
+    if (const std::string even = evenLayers(isFolded ? 2 : chunks);
+        !even.empty())
+      fields += ", " + even;
     add("pipeline", fmt::format("over pp {{ {} }}", fields));
     return std::nullopt;
+  }
+
+  /// What stages hold without being told: as many layers each, embedding and
+  /// head not counted. Empty where the framework counts otherwise, where layers
+  /// do not divide, and where the row says it.
+  std::string evenLayers(std::int64_t chunks) const {
+    const auto layers = row_.count(Column::Layers);
+    const auto stages = checkedMul(mesh_.pp, chunks);
+    if (!habits_.evenLayers || !layers || !stages || *layers % *stages != 0 ||
+        row_.text(Column::Clauses).find("pipeline ") != std::string::npos)
+      return "";
+    return fmt::format("layers {} * [{}]", *stages, *layers / *stages);
   }
 
   Refusal addRecompute() {
@@ -255,7 +272,7 @@ private:
     // apply_ac: per-operator selective checkpointing), not attention's core.
     if (word == "selective" && model_.family == "llama" &&
         wordOf(row_.text(Column::Framework)) == "torchtitan")
-      add("recompute", "wk, wo, up, silu, rms_norm, rope");
+      add("recompute", "wk, wo, up, silu, mul, rms_norm, rope");
     else if (word == "selective" || word == "attention" ||
              word == "selective_attention")
       add("recompute", "attention");
@@ -328,7 +345,10 @@ private:
     if (!habits_.overlap.empty())
       add("overlap", std::string(habits_.overlap));
     // No framework of these holds reductions back for a pipeline's sake.
-    if (mesh_.pp > 1)
+    if (habits_.bucket > 0)
+      add("bucket",
+          fmt::format("{}MB", habits_.bucket * gradientWidth() / 1'000'000));
+    else if (mesh_.pp > 1)
       add("bucket", "eager");
     return std::nullopt;
   }
@@ -343,6 +363,15 @@ private:
       return fmt::format("the library has no optimizer `{}`",
                          row_.text(Column::Optimizer));
     return std::nullopt;
+  }
+
+  /// Bytes of a gradient as it is reduced: fp16 stays so; sums in fp32 are.
+  std::int64_t gradientWidth() const {
+    const std::string sums = wordOf(row_.text(Column::Gradients));
+    return sums == "bf16" || sums == "fp16" ||
+                   wordOf(row_.text(Column::Precision)) == "fp16"
+               ? 2
+               : 4;
   }
 
   Refusal addKernels() {

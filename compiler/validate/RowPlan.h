@@ -51,6 +51,9 @@ struct FrameworkHabits {
   std::string_view drop;    ///< empty: the model's own
   std::string_view kernels; ///< keys of that clause
   bool sequenceParallel = false;
+  /// Of gradients that are reduced at once; 0: not of one size.
+  std::int64_t bucket = 0;
+  bool evenLayers = false; ///< in stages, unless the row says otherwise
 };
 FrameworkHabits habitsOf(const MeasuredRow &row);
 

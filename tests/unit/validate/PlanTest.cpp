@@ -50,11 +50,12 @@ TEST_CASE("a row of a transformer is a plan that reads like one") {
                   "  shard      batch over dp\n"
                   "  shard      heads, ffn, vocab over tp\n"
                   "  shard      optimizer over dp\n"
-                  "  pipeline   over pp { schedule 1F1B }\n"
+                  "  pipeline   over pp { schedule 1F1B, layers 2 * [12] }\n"
                   "  recompute  all\n"
                   "  precision  compute = fp16\n"
-                  "  kernels    attention = unfused, loss = eager, "
-                  "accumulation = unfused, modules = megatron\n"
+                  "  kernels    attention = unfused, loss = inplace, "
+                  "accumulation = unfused, outputs = kept, gradients = apart, "
+                  "modules = megatron\n"
                   "  overlap    none\n"
                   "  bucket     eager\n}\n"));
   // 50,257 is no multiple of 4: padded to one of 128 · 4.
