@@ -191,6 +191,24 @@ std::string whyNotBelievable(const RowResult &result) {
   return why;
 }
 
+void fillLayer(RowResult &result, const report::Report &report) {
+  const auto most = std::max_element(
+      report.layers.begin(), report.layers.end(),
+      [](const report::LayerTimes &a, const report::LayerTimes &b) {
+        return a.layers < b.layers;
+      });
+  if (most == report.layers.end())
+    return;
+  const auto measured = [&](Column column, Duration time) {
+    std::optional<Measured> out;
+    if (const auto seconds = result.row.number(column))
+      out = {toSeconds(time), *seconds, std::string(nameOf(column))};
+    return out;
+  };
+  result.layerForward = measured(Column::LayerForwardS, most->forward);
+  result.layerBackward = measured(Column::LayerBackwardS, most->backward);
+}
+
 void fill(RowResult &result, const report::Report &report) {
   const MeasuredRow &row = result.row;
   result.accelerator = report.planned.accelerator;
@@ -214,10 +232,12 @@ void fill(RowResult &result, const report::Report &report) {
     result.activations = {
         largest(report, [](const program::Memory &m) { return m.activations; }),
         *activations, "activations_gib"};
+  fillLayer(result, report);
   for (std::size_t i = 0; i < report::kCauseCount; ++i)
     result.waterfall[i] = static_cast<double>(report.waterfall.rankTime[i]) /
                           static_cast<double>(report.rankStepTime());
-  if (!result.step && !result.memory && !result.activations)
+  if (!result.step && !result.memory && !result.activations &&
+      !result.layerForward && !result.layerBackward)
     result.reason = "how its measured value was counted is not known";
 }
 

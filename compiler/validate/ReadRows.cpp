@@ -213,7 +213,8 @@ private:
         ->report(header.front().span, diag::Kind::ColumnMissing,
                  "no column says what was measured")
         .help("one of `step_s`, `tokens_s`, `samples_s`, `tflops`, `mfu`, "
-              "`memory_gib`, `activations_gib` is wanted");
+              "`memory_gib`, `activations_gib`, `layer_forward_s`, "
+              "`layer_backward_s` is wanted");
     return false;
   }
 

@@ -58,7 +58,7 @@ std::vector<std::string> compareAll(std::vector<RowResult> &rows,
 }
 
 struct Sample {
-  std::vector<double> step, memory, activations;
+  std::vector<double> step, memory, activations, layers;
   std::vector<Pair> times, mfus;
 
   void add(const RowResult &row) {
@@ -72,6 +72,9 @@ struct Sample {
       memory.push_back(row.memory->error());
     if (row.activations)
       activations.push_back(row.activations->error());
+    for (const auto *layer : {&row.layerForward, &row.layerBackward})
+      if (*layer)
+        layers.push_back((*layer)->error());
   }
 };
 
@@ -122,6 +125,7 @@ void summarise(Validation &out) {
   out.step = summaryOf(all.step);
   out.memory = summaryOf(all.memory);
   out.activations = summaryOf(all.activations);
+  out.layers = summaryOf(all.layers);
   std::vector<double> taus, tausMfu;
   for (const auto &[name, sample] : sources) {
     if (const auto tau = tauOf(sample.times))

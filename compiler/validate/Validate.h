@@ -35,7 +35,9 @@ struct RowResult {
   double stepSeconds = 0;                    ///< predicted
   double mfu = 0;                            ///< predicted, exact
   std::optional<double> mfuMeasured;         ///< exact, of the measured step
-  std::optional<Measured> step, memory, activations;   ///< s, GiB, GiB
+  std::optional<Measured> step, memory, activations; ///< s, GiB, GiB
+  /// s, one micro-batch through one layer: of those that are alike, the most.
+  std::optional<Measured> layerForward, layerBackward;
   std::array<double, report::kCauseCount> waterfall{}; ///< shares of the step
 
   bool isExpressed() const { return reason.empty(); }
@@ -50,6 +52,7 @@ struct Group {
 struct Validation {
   std::vector<RowResult> rows; ///< in the order of the tables
   ErrorSummary step, memory, activations;
+  ErrorSummary layers; ///< forward and backward times of a layer alone
   /// Kendall's τ of step times and of MFU, the mean over sources of four rows
   /// or more.
   std::optional<double> rankCorrelation, rankCorrelationMfu;

@@ -69,6 +69,8 @@ void expressed(Json &json, const RowResult &row) {
   optional(json, "measured_mfu", row.mfuMeasured);
   measured(json, "memory_gib", row.memory);
   measured(json, "activations_gib", row.activations);
+  measured(json, "layer_forward_s", row.layerForward);
+  measured(json, "layer_backward_s", row.layerBackward);
   json.text("fit", row.fit);
   json.texts("assumed", row.notes);
   json.object("waterfall", [&] {
@@ -93,6 +95,7 @@ std::string toJson(const Validation &all) {
     json.integer("not_expressed_count", static_cast<std::int64_t>(left.size()));
     json.object("memory", [&] { summary(json, all.memory); });
     json.object("activations", [&] { summary(json, all.activations); });
+    json.object("layers", [&] { summary(json, all.layers); });
     json.array("groups", all.groups, [&](const Group &group) {
       json.text("by", group.by);
       json.text("name", group.name);

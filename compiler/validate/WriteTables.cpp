@@ -179,6 +179,7 @@ std::string toText(const Validation &all) {
   line("step time", all.step, all.rankCorrelation);
   line("memory", all.memory, std::nullopt);
   line("activations", all.activations, std::nullopt);
+  line("layers, alone", all.layers, std::nullopt);
   for (std::string_view by : {"source", "tier"}) {
     out += fmt::format("\nstep time by {}\n", by);
     for (const Group &group : all.groups)
@@ -211,6 +212,7 @@ std::string toMarkdown(const Validation &all) {
   out += summaryLine("step time", all.step);
   out += summaryLine("memory", all.memory);
   out += summaryLine("activations", all.activations);
+  out += summaryLine("layers, alone", all.layers);
   constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
       {"source", "source"},
       {"tier", "tier"},
@@ -230,7 +232,9 @@ std::string toCsv(const Validation &all) {
                     "parallelism,measured_by,measured_step_s,predicted_step_s,"
                     "error,measured_mfu,predicted_mfu,measured_memory_gib,"
                     "predicted_memory_gib,measured_activations_gib,predicted_"
-                    "activations_gib,fit,not_expressed\n";
+                    "activations_gib,measured_layer_forward_s,"
+                    "predicted_layer_forward_s,measured_layer_backward_s,"
+                    "predicted_layer_backward_s,fit,not_expressed\n";
   auto number = [](const std::optional<double> &value) {
     return value ? report::jsonNumber(*value) : std::string();
   };
@@ -250,8 +254,9 @@ std::string toCsv(const Validation &all) {
            "," + (row.step ? number(row.step->error()) : "") + ",";
     out += number(row.mfuMeasured) + "," +
            (row.isExpressed() ? number(row.mfu) : "") + ",";
-    out += both(row.memory) + "," + both(row.activations) + "," + row.fit +
-           "," + csvField(row.reason) + "\n";
+    out += both(row.memory) + "," + both(row.activations) + "," +
+           both(row.layerForward) + "," + both(row.layerBackward) + "," +
+           row.fit + "," + csvField(row.reason) + "\n";
   }
   return out;
 }
