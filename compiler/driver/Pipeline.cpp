@@ -26,9 +26,9 @@ graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
   options.attentionFormat = plan.precision.attention;
   if (plan.kernels.attention == sema::AttentionKernel::Unfused)
     options.attention = graph::GraphOptions::AttentionKernel::Unfused;
-  if (!plan.kernels.fusedNorm)
+  if (plan.kernels.unfusedNorm)
     options.norm = graph::GraphOptions::Fusion::Unfused;
-  if (!plan.kernels.fusedAccumulation)
+  if (plan.kernels.unfusedAccumulation)
     options.accumulation = graph::GraphOptions::Fusion::Unfused;
   if (plan.kernels.unfusedElementwise)
     options.elementwise = graph::GraphOptions::Fusion::Unfused;

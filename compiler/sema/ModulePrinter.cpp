@@ -289,13 +289,10 @@ void Printer::printHow() {
     line("  precision saved {}", toString(*precision.saved));
   constexpr std::string_view kLosses[] = {"fused", "eager", "inplace",
                                           "linear"};
-  line("  kernels attention {}{} norm {} loss {} accumulation {} modules {} "
-       "graphs {}",
+  line("  kernels attention {}{} loss {} modules {} graphs {}",
        toString(plan.kernels.attention),
        plan.kernels.attentionGiven ? "" : " (newest)",
-       plan.kernels.fusedNorm ? "fused" : "unfused",
        kLosses[static_cast<std::size_t>(plan.kernels.loss)],
-       plan.kernels.fusedAccumulation ? "fused" : "unfused",
        kModuleNames[static_cast<std::size_t>(plan.kernels.modules)],
        plan.kernels.graphs);
   for (const KernelChoice &choice : kKernelChoices)

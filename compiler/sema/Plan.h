@@ -167,9 +167,12 @@ enum class LossKernel { Fused, Eager, InPlace, Linear };
 struct Kernels {
   AttentionKernel attention = AttentionKernel::Flash2;
   bool attentionGiven = false; ///< else the newest the accelerator has
-  bool fusedNorm = true, fusedAccumulation = true, graphs = false;
+  bool graphs = false;
   LossKernel loss = LossKernel::Fused;
   Modules modules = Modules::Torch;
+  bool unfusedNorm = false;
+  /// A kernel of its own adds a weight's gradient to those before.
+  bool unfusedAccumulation = false;
   /// Every elementwise operator is a kernel, and its result a tensor.
   bool unfusedElementwise = false;
   /// What products read of a gathered tensor is kept so for the backward, which
@@ -191,6 +194,8 @@ struct KernelChoice {
   bool Kernels::*member;
 };
 inline constexpr KernelChoice kKernelChoices[] = {
+    {"norm", "fused", "unfused", &Kernels::unfusedNorm},
+    {"accumulation", "fused", "unfused", &Kernels::unfusedAccumulation},
     {"elementwise", "fused", "unfused", &Kernels::unfusedElementwise},
     {"gathers", "again", "kept", &Kernels::keepsGathers},
     {"outputs", "freed", "kept", &Kernels::keepsOutputs},

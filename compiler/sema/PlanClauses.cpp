@@ -1,6 +1,8 @@
 // Clauses that say how, not where: kernels, precision, overlap, …
 #include "compiler/sema/PlanBuilder.h"
+
 #include "compiler/sema/TargetRules.h"
+#include <fmt/format.h>
 
 #include "compiler/diag/Kinds.h"
 #include "llvm/Support/Casting.h"
@@ -25,11 +27,12 @@ bool PlanBuilder::buildKernels() {
   bool isSound = true;
   if (!text_.kernels.empty())
     plan_.kernels.clause = originOf(text_.kernelsClause);
+  std::vector<std::string_view> keys = {"attention", "loss", "modules",
+                                        "graphs"};
+  for (const KernelChoice &choice : kKernelChoices)
+    keys.push_back(choice.key);
   for (const KeyedEntry &entry : text_.kernels) {
-    auto key =
-        oneOf(entry.span, "kernel", entry.key,
-              {"attention", "norm", "loss", "accumulation", "modules", "graphs",
-               "elementwise", "gathers", "outputs", "gradients", "update"});
+    auto key = oneOf(entry.span, "kernel", entry.key, keys);
     if (!key) {
       isSound = false;
     } else if (*key == "graphs") {
@@ -60,16 +63,6 @@ PlanBuilder::indexIn(std::span<const std::string_view> names, SourceSpan span,
 bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
   SourceSpan span = entry.value->span;
   Kernels &out = plan_.kernels;
-  if (entry.key == "norm") {
-    auto known = oneOf(span, "kernel of norms", word, {"fused", "unfused"});
-    out.fusedNorm = known != "unfused";
-    return known.has_value();
-  }
-  if (entry.key == "accumulation") {
-    auto known = oneOf(span, "sum of gradients", word, {"fused", "unfused"});
-    out.fusedAccumulation = known != "unfused";
-    return known.has_value();
-  }
   if (entry.key == "loss") {
     auto known = oneOf(span, "kernel of the loss", word,
                        {"fused", "eager", "inplace", "linear"});
@@ -82,7 +75,8 @@ bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
   }
   for (const KernelChoice &choice : kKernelChoices)
     if (entry.key == choice.key) {
-      auto known = oneOf(span, "choice", word, {choice.usual, choice.other});
+      auto known = oneOf(span, fmt::format("word for `{}`", choice.key), word,
+                         {choice.usual, choice.other});
       out.*choice.member = known == choice.other;
       return known.has_value();
     }

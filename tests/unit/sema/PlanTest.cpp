@@ -144,7 +144,7 @@ plan other = base with {
   CHECK(other.plan().lists[AxisId(1)].list.size() == 5);
   CHECK(other.plan().optimizerState.axes.size() == 1);
   CHECK(other.plan().gradients.axes.size() == 1);
-  CHECK_FALSE(other.plan().kernels.fusedNorm);
+  CHECK(other.plan().kernels.unfusedNorm);
   CHECK(other.plan().kernels.attention == sema::AttentionKernel::Unfused);
   CHECK_FALSE(other.plan().overlap.pipeline);
   CHECK(other.plan().overlap.gradients);
