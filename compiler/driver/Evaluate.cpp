@@ -19,25 +19,10 @@ std::int64_t shareOf(std::int64_t value, std::int64_t millionths) {
   return static_cast<std::int64_t>(std::clamp<Int128>(scaled, 1, kMost));
 }
 
-bool isSame(const sim::OpCost &a, const sim::OpCost &b) {
-  return a.duration == b.duration && a.latency == b.latency &&
-         a.units == b.units && a.memoryShare == b.memoryShare &&
-         a.bound == b.bound && a.links == b.links;
-}
-
-bool areSame(const std::vector<std::vector<sim::OpCost>> &a,
-             const std::vector<std::vector<sim::OpCost>> &b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto &one, const auto &other) {
-                      return std::equal(one.begin(), one.end(), other.begin(),
-                                        other.end(), isSame);
-                    });
-}
-
 /// Of buckets, that of every piece alone; equal ones in a row are asked once.
 bool areSame(const sim::Costs &a, const sim::Costs &b,
              const program::ProgramSet &programs) {
-  if (!areSame(a.instructions, b.instructions) || !areSame(a.tasks, b.tasks))
+  if (a.instructions != b.instructions || a.tasks != b.tasks)
     return false;
   for (const program::RankProgram &code : programs.classes)
     for (const auto *pieces : {&code.reduces, &code.gathers}) {
@@ -48,8 +33,8 @@ bool areSame(const sim::Costs &a, const sim::Costs &b,
                              before->message.sizes == piece.message.sizes &&
                              before->message.strides == piece.message.strides;
         before = &piece;
-        if (!isKnown && !isSame(a.bucket(code, piece, piece.message.bytes),
-                                b.bucket(code, piece, piece.message.bytes)))
+        if (!isKnown && a.bucket(code, piece, piece.message.bytes) !=
+                            b.bucket(code, piece, piece.message.bytes))
           return false;
       }
     }

@@ -41,7 +41,8 @@ struct Evaluation {
 };
 
 /// Answers by costs made again, orders chosen again and virtual time. Stages,
-/// recomputation and memory stay as they were compiled.
+/// recomputation, memory and what passes wait for the host stay as they were
+/// compiled.
 class Evaluator {
 public:
   /// `compilation` has its runs, and outlives this.

@@ -16,7 +16,8 @@ struct OptionsRequest {
 
 /// Starts from nothing made again and adds, each time, the operator that frees
 /// most memory for its time; then everything. Choices that keep no less than a
-/// cheaper one are left out.
+/// cheaper one are left out. Times are those of kernels, without waits for the
+/// host.
 std::vector<lower::RerunChoice> recomputeChoices(const OptionsRequest &request);
 
 } // namespace planc::driver

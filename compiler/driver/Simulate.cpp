@@ -91,9 +91,8 @@ Result<Runs> simulateOrders(const Compilation &compilation, sim::Costs costs,
   wanted.moveWeights = plan.overlap.weights;
   const hardware::Cluster &cluster = compilation.module->cluster;
   for (const program::RankProgram &rankClass : programs.classes)
-    wanted.spare.add(std::max(Bytes(0), cluster.accelerator.memory -
-                                            cluster.reserve -
-                                            rankClass.memory.total()));
+    wanted.spare.add(
+        std::max(Bytes(0), cluster.usableMemory() - rankClass.memory.total()));
 
   if (options.asides == Options::Asides::Skipped)
     wanted.compared = sim::Compared::ChosenOnly;

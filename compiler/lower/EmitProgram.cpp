@@ -1,5 +1,6 @@
 #include "compiler/lower/EmitProgram.h"
 
+#include "compiler/graph/ChooseFormats.h"
 #include "compiler/lower/Memory.h"
 #include "compiler/lower/SharedGradients.h"
 #include "compiler/lower/StageWeights.h"
@@ -312,7 +313,8 @@ Bytes slotBytes(const EmitRequest &request, ops::SlotId slot) {
         size /= request.plan->mesh.axes[axis].size;
     elements *= size;
   }
-  return Bytes(elements * bytesOf(request.plan->precision.compute));
+  return Bytes(elements *
+               bytesOf(graph::activationFormat(request.graph->graph->options)));
 }
 
 ProgramSet emitProgram(const EmitRequest &request) {

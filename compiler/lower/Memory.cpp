@@ -1,5 +1,6 @@
 #include "compiler/lower/Memory.h"
 
+#include "compiler/graph/ChooseFormats.h"
 #include "compiler/lower/Offload.h"
 #include "compiler/lower/OptimizerState.h"
 #include "compiler/lower/Quantise.h"
@@ -58,9 +59,9 @@ public:
         largest(fetched_, isKept ? fetched_.size() : fetchedAhead(plan_) + 1);
     memory.buffers += largest(whole_, 2);
     // Gradients that are apart are copied into a bucket to be reduced.
-    if (isReduced_ && plan_.kernels.gradientsApart &&
+    if (plan_.kernels.gradientsApart &&
         plan_.bucket.kind == sema::BucketKind::Size)
-      memory.buffers += plan_.bucket.size;
+      memory.buffers += std::min(plan_.bucket.size, reduced_);
   }
   /// What the update takes for itself.
   Bytes update() const { return update_; }
@@ -94,11 +95,12 @@ private:
     if (!state.gradientState.empty())
       whole_[wholeGroupOf(request_, held.unit)] +=
           Bytes(gradientBytes * state.gradientElements);
-    isReduced_ = isReduced_ || !state.partial.empty();
-    if (plan_.kernels.gradientsApart &&
-        plan_.precision.gradients != plan_.precision.compute)
-      memory.gradients +=
-          Bytes(bytesOf(plan_.precision.compute) * state.gradientElements);
+    if (!state.partial.empty())
+      reduced_ += Bytes(gradientBytes * state.gradientElements);
+    const Precision made =
+        graph::activationFormat(request_.graph->graph->options);
+    if (plan_.kernels.gradientsApart && plan_.precision.gradients != made)
+      memory.gradients += Bytes(bytesOf(made) * state.gradientElements);
     if (plan_.kernels.castsGradients &&
         plan_.precision.gradients != Precision::Fp32)
       update_ += castGradients(state);
@@ -119,7 +121,7 @@ private:
   std::vector<HeldWeight> held_;
   std::map<std::size_t, Bytes> fetched_, whole_;
   Bytes update_;
-  bool isReduced_ = false; ///< some gradient over other ranks
+  Bytes reduced_; ///< gradients that are reduced over other ranks
 };
 
 struct Held {
@@ -148,8 +150,10 @@ struct ChunkHeld {
 ChunkHeld heldBy(const EmitRequest &request, std::size_t index) {
   const pipeline::Chunk &chunk = request.stages->chunks[index];
   ChunkHeld held;
-  if (request.plan->kernels.keepsOutputs &&
-      index + 1 < request.stages->chunks.size())
+  const pipeline::StageGraph &stages = *request.stages;
+  if (request.plan->kernels.keepsOutputs && index + 1 < stages.chunks.size() &&
+      stages.stageOf(0, static_cast<std::int64_t>(index)) !=
+          stages.stageOf(0, static_cast<std::int64_t>(index) + 1))
     for (ops::SlotId slot : request.stages->crossing[index + 1])
       held.saved.activations += slotBytes(request, slot);
   for (std::size_t u = chunk.begin; u < chunk.end; ++u) {
@@ -249,7 +253,7 @@ program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
   const Bytes passes = follower.peak().sum() + memory.workspace;
   if (states.update() > passes)
     memory.workspace += states.update() - passes;
-  memory.spare = std::min(states.update(), passes);
+  memory.unreturned = std::min(states.update(), passes);
   return memory;
 }
 

@@ -40,7 +40,7 @@ constexpr FieldRule<Memory> kMemoryFields[] = {
     PLANC_FIELD("buffers", buffers),
     PLANC_FIELD("logits", logits),
     PLANC_FIELD("workspace", workspace),
-    PLANC_FIELD("spare", spare),
+    PLANC_FIELD("unreturned", unreturned),
     PLANC_FIELD("host", host),
 };
 
@@ -236,7 +236,7 @@ private:
     for (Bytes part :
          {memory.parameters, memory.gradients, memory.optimizer,
           memory.activations, memory.gathered, memory.buffers, memory.logits,
-          memory.workspace, memory.spare, memory.host}) {
+          memory.workspace, memory.unreturned, memory.host}) {
       if (part < Bytes(0))
         emitter_.report(syntax_.span(line.word), Kind::ProgramValue,
                         "a part of the memory is negative");

@@ -134,33 +134,58 @@ template <class Part> double largest(const report::Report &report, Part part) {
 }
 
 /// Of what PyTorch's caching allocator reserves the share that is allocated,
-/// where it cannot grow its segments (before expandable_segments, PyTorch 2.1):
-/// MooreThreads/SimuMax, `mem_factor`.
+/// where it cannot grow its segments: MooreThreads/SimuMax, `mem_factor`. That
+/// runs since 2023 let it grow them (expandable_segments, PyTorch 2.1; off by
+/// default) is assumed.
 constexpr double kAllocatedShare = 0.94;
 constexpr std::int64_t kExpandableSince = 2023;
 
-/// What a row's figure is of: tensors at once (`allocated`, as nothing said),
-/// what the allocator took for them (`reserved`), and with it what the driver
-/// and communication take (`device`, as nvidia-smi shows); of the fullest
-/// stage, or of the `last`.
-double memoryOf(const report::Report &report, const MeasuredRow &row) {
-  const std::string &definition = row.text(Column::MemoryDef);
-  const auto says = [&](std::string_view word) {
-    return definition.find(word) != std::string::npos;
-  };
+/// What a row's figure of memory is of.
+struct MemoryKind {
+  bool reserved = false; ///< what the allocator took for the tensors
+  bool device = false;   ///< with it, what the driver and communication take
+  bool last = false;     ///< of the last stage, not of the fullest
+};
+
+/// `last` and one of `allocated` (as nothing said), `reserved` and `device`;
+/// nothing where the words say something else.
+std::optional<MemoryKind> memoryKindOf(std::string text) {
+  MemoryKind kind;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('_'), text.size());
+    const std::string word = text.substr(0, end);
+    text.erase(0, end + 1);
+    if (word == "last")
+      kind.last = true;
+    else if (word == "reserved")
+      kind.reserved = true;
+    else if (word == "device")
+      kind.reserved = kind.device = true;
+    else if (word != "allocated")
+      return std::nullopt;
+  }
+  return kind;
+}
+
+/// GiB; nothing where what the row's figure is of is not known.
+std::optional<double> memoryOf(const report::Report &report,
+                               const MeasuredRow &row) {
+  const auto kind = memoryKindOf(wordOf(row.text(Column::MemoryDef)));
+  if (!kind)
+    return std::nullopt;
   const auto of = [&](const program::Memory &peak) {
     double bytes = peak.total().toDouble();
-    if (says("reserved") || says("device")) {
-      bytes += peak.spare.toDouble();
+    if (kind->reserved) {
+      bytes += peak.unreturned.toDouble();
       if (row.count(Column::Year).value_or(9999) < kExpandableSince)
         bytes /= kAllocatedShare;
     }
-    if (says("device"))
+    if (kind->device)
       bytes += report.memory.reserve.toDouble();
     return bytes / kGib;
   };
   const std::vector<report::StageMemory> &stages = report.memory.stages;
-  if (says("last") && !stages.empty())
+  if (kind->last && !stages.empty())
     return of(stages.back().peak);
   double most = 0;
   for (const report::StageMemory &stage : stages)
@@ -227,7 +252,8 @@ void fill(RowResult &result, const report::Report &report) {
     return;
   }
   if (const auto memory = row.number(Column::MemoryGib))
-    result.memory = {memoryOf(report, row), *memory, "memory_gib"};
+    if (const auto predicted = memoryOf(report, row))
+      result.memory = {*predicted, *memory, "memory_gib"};
   if (const auto activations = row.number(Column::ActivationsGib))
     result.activations = {
         largest(report, [](const program::Memory &m) { return m.activations; }),

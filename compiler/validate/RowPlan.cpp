@@ -1,4 +1,5 @@
 #include "compiler/validate/RowPlan.h"
+#include "compiler/schedules/Schedules.h"
 #include "compiler/validate/RowMesh.h"
 
 #include "runtime/base/Checked.h"
@@ -241,10 +242,15 @@ private:
     if (chunks > 1 && schedule == "1F1B")
       schedule = "Interleaved1F1B";
     std::string fields = "schedule " + schedule;
-    const bool isFolded = schedule == "ZBV" || schedule == "DualPipe";
-    if (chunks > 1 && !isFolded)
+    using Chunks = schedules::ChunksPerRank;
+    const schedules::ScheduleInfo *info = schedules::findSchedule(schedule);
+    const bool isFixed = info != nullptr && (info->chunks == Chunks::One ||
+                                             info->chunks == Chunks::Two);
+    if (chunks > 1 && !isFixed)
       fields += fmt::format(", virtual {}", chunks);
-    if (const std::string even = evenLayers(isFolded ? 2 : chunks);
+    if (const std::string even = evenLayers(!isFixed ? chunks
+                                            : info->chunks == Chunks::Two ? 2
+                                                                          : 1);
         !even.empty())
       fields += ", " + even;
     add("pipeline", fmt::format("over pp {{ {} }}", fields));
@@ -254,12 +260,13 @@ private:
   /// What stages hold without being told: as many layers each, embedding and
   /// head not counted. Empty where the framework counts otherwise, where layers
   /// do not divide, and where the row says it.
-  std::string evenLayers(std::int64_t chunks) const {
+  std::string evenLayers(std::int64_t chunks) {
     const auto layers = row_.count(Column::Layers);
     const auto stages = checkedMul(mesh_.pp, chunks);
     if (!habits_.evenLayers || !layers || !stages || *layers % *stages != 0 ||
-        row_.text(Column::Clauses).find("pipeline ") != std::string::npos)
+        hasOwn("pipeline", "layers"))
       return "";
+    note("as many layers on every stage assumed");
     return fmt::format("layers {} * [{}]", *stages, *layers / *stages);
   }
 
@@ -367,9 +374,9 @@ private:
 
   /// Bytes of a gradient as it is reduced: fp16 stays so; sums in fp32 are.
   std::int64_t gradientWidth() const {
-    const std::string sums = wordOf(row_.text(Column::Gradients));
+    const std::string sums = formatOf(row_.text(Column::Gradients));
     return sums == "bf16" || sums == "fp16" ||
-                   wordOf(row_.text(Column::Precision)) == "fp16"
+                   formatOf(row_.text(Column::Precision)) == "fp16"
                ? 2
                : 4;
   }

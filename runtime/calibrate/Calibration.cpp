@@ -376,16 +376,20 @@ Calibration fitCluster(const hardware::Cluster &base,
   if (shares.size() > kMostHeldOut)
     out.notes.push_back(fmt::format(
         "of more than {} tests none is left out in turn", kMostHeldOut));
-  for (const Placed &placed : tables)
-    if (const std::string &first = tables.front().table.device;
-        !first.empty() && !placed.table.device.empty() &&
-        placed.table.device != first) {
-      out.notes.push_back(
-          fmt::format("logs of different devices ({}, {}) are fitted as one "
-                      "cluster",
-                      first, placed.table.device));
-      break;
-    }
+  const std::string *first = nullptr;
+  for (const Placed &placed : tables) {
+    const std::string &device = placed.table.device;
+    if (device.empty())
+      continue;
+    if (first == nullptr)
+      first = &device;
+    if (device == *first)
+      continue;
+    out.notes.push_back(fmt::format(
+        "logs of different devices ({}, {}) are fitted as one cluster", *first,
+        device));
+    break;
+  }
   for (std::size_t i = 0; i < shares.size(); ++i) {
     FittedTable table;
     table.placed = tables[i];

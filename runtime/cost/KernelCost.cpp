@@ -143,17 +143,12 @@ ComputeCost KernelCosts::assemble(const Work &work, double arithmetic,
           : Duration(0);
   if (cost.bound == Bound::Arithmetic)
     cost.straggle = durationFromSeconds(busy * straggleShare());
+  const double after = streamSeconds(work.bytesAfter.toDouble(), 1);
+  cost.after = durationFromSeconds(after);
   cost.total = std::max(durationFromSeconds(busy), cost.arithmetic) +
-               cost.launch + cost.straggle;
-  if (work.bytesAfter.value > 0) {
-    cost.after =
-        durationFromSeconds(streamSeconds(work.bytesAfter.toDouble(), 1));
-    cost.total += cost.after;
-  }
-  if (busy > 0)
-    cost.memoryShare =
-        std::min(kWhole, static_cast<PartsPerMillion>(std::ceil(
-                             memory / busy * static_cast<double>(kWhole))));
+               cost.after + cost.launch + cost.straggle;
+  if (busy + after > 0)
+    cost.memoryShare = millionths((memory + after) / (busy + after));
   return cost;
 }
 

@@ -31,7 +31,7 @@
 //   piece fields: name collective(reduce: all_reduce, gather: all_gather) bytes
 //     sizes strides for(none) task instruction(0) uses then layer(-1)
 //   memory fields: parameters gradients optimizer activations gathered buffers
-//     logits workspace spare host, in B
+//     logits workspace unreturned host, in B
 #include "runtime/program/ProgramSet.h"
 
 #include <fmt/format.h>
@@ -141,7 +141,7 @@ private:
     bytes("buffers", memory.buffers);
     bytes("logits", memory.logits);
     bytes("workspace", memory.workspace);
-    bytes("spare", memory.spare);
+    bytes("unreturned", memory.unreturned);
     bytes("host", memory.host);
     out_ += '\n';
   }

@@ -109,7 +109,7 @@ struct Memory {
   /// What an allocator that gives nothing back holds besides at that moment: of
   /// the update's tensors and those of passes, what the other cannot use. The
   /// former are larger than the holes that the latter leave. Not in total().
-  Bytes spare;
+  Bytes unreturned;
   Bytes host; ///< of the host's memory, on behalf of one rank; not in total()
   Bytes total() const {
     return parameters + gradients + optimizer + activations + gathered +

@@ -88,7 +88,7 @@ struct CompiledProgram {
   std::vector<CompiledBlock> forms;  ///< by timeline::FormId
   std::vector<CompiledClass> classes;
   std::vector<Transfer> transfers;
-  std::vector<OpCost> transferCosts; ///< most transfers have a few
+  std::vector<OpCost> transferCosts; ///< by transfer; of equal neighbours one
   std::vector<Group> groups;
   bool joins = false; ///< the first updates of all classes begin together
 };

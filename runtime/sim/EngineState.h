@@ -114,7 +114,7 @@ struct EngineData {
   bool nearPieces_ = false; ///< a class runs its last pass without any
 };
 
-/// What a run had done when it came to the first piece of any class.
+/// What a run had done when a class began the last run before its first piece.
 struct Snapshot {
   std::shared_ptr<const CompiledProgram> program; ///< in its order
   IssueOrder order;
@@ -130,7 +130,7 @@ public:
 
   /// About so many instructions have times of their own.
   void expect(std::size_t instructions) {
-    constexpr std::size_t kMore = 16; // of a sixteenth
+    constexpr std::size_t kMore = 16; // room for a sixteenth more
     timeline_.instructions.reserve(instructions + instructions / kMore);
   }
   /// Goes on from where the other order was, where up to there this one's run

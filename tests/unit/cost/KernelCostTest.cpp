@@ -131,6 +131,8 @@ TEST_CASE("a kernel waits for its host, and for what runs after it") {
   CHECK(both.launch == plain.launch + more.hostWait);
   CHECK(both.total == plain.total + more.hostWait + alone);
   CHECK(both.arithmetic == plain.arithmetic);
+  CHECK(both.memoryShare > plain.memoryShare);
+  CHECK(both.memoryShare <= kWhole);
 }
 
 TEST_CASE("fused attention: efficiency falls with fewer keys, smaller heads") {

@@ -175,6 +175,18 @@ TEST_CASE("no order beats the bound, and the chosen is never the worst (M10)") {
       REQUIRE(sim::verify(less->chosen.order, program.set).empty());
       REQUIRE(less->chosen.timeline.stepTime <=
               less->program.timeline.stepTime);
+      Result<sim::Comparison> alone =
+          sim::compareOrders(program.set, program.costs,
+                             [&] {
+                               sim::Wanted only = wanted;
+                               only.compared = sim::Compared::ChosenOnly;
+                               return only;
+                             }(),
+                             {2, sim::Contention::On, sim::Mode::Reuse});
+      REQUIRE(alone);
+      REQUIRE(alone->chosen.order == less->chosen.order);
+      REQUIRE(alone->chosen.timeline.stepTime ==
+              less->chosen.timeline.stepTime);
       const sim::Overlap taken = less->chosen.order.overlap;
       REQUIRE((taken == overlap || taken == sim::Overlap::None));
     }
@@ -187,6 +199,13 @@ TEST_CASE("no order beats the bound, and the chosen is never the worst (M10)") {
       REQUIRE(sim::verify(compared->chosen.order, program.set).empty());
       REQUIRE(chosen <= compared->framework.timeline.stepTime);
       REQUIRE(chosen <= compared->program.timeline.stepTime);
+      sim::Wanted only;
+      only.compared = sim::Compared::ChosenOnly;
+      Result<sim::Comparison> alone = sim::compareOrders(
+          program.set, program.costs, only, {2, contention, sim::Mode::Reuse});
+      REQUIRE(alone);
+      REQUIRE(alone->chosen.order == compared->chosen.order);
+      REQUIRE(alone->chosen.timeline.stepTime == chosen);
       REQUIRE(compared->bounds.anyOrder <= compared->bounds.inOrder);
       REQUIRE(compared->bounds.inOrder <= chosen);
       improved += chosen < compared->framework.timeline.stepTime;
