@@ -102,9 +102,8 @@ TEST_CASE("commas set off three digits, and are nothing else") {
   CHECK(only("step_s", "\"1,234,567\"").step->measured == Approx(1234567));
   for (const char *value : {"1,5", "1,23", "1,2345", "0,125", ",125",
                             "1234,567", "1,234,5", "1.234,567", "1,,234", "1,"})
-    CHECK(only("step_s", "\"" + std::string(value) + "\"").reason ==
-          "`step_s` is a number above zero, found `" + std::string(value) +
-              "`");
+    CHECK(only("step_s", fmt::format("\"{}\"", value)).reason ==
+          fmt::format("`step_s` is a number above zero, found `{}`", value));
 }
 
 TEST_CASE("a rate above the peak is that of something else") {
@@ -127,7 +126,7 @@ TEST_CASE("nothing compared is not nothing wrong") {
   const std::string json = toJson(*none.result);
   for (const char *key : {"median_abs_error", "mean_abs_error", "p90_abs_error",
                           "worst_abs_error", "median_error"})
-    CHECK(json.find("\"" + std::string(key) + "\": 0") == std::string::npos);
+    CHECK(json.find(fmt::format("\"{}\": 0", key)) == std::string::npos);
   CHECK(json.find("\"median_abs_error\": null") != std::string::npos);
   CHECK(toText(*none.result)
             .find("step time                  0      –        –        –"
