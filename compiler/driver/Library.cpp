@@ -4,8 +4,6 @@
 #include "compiler/diag/Emitter.h"
 #include "compiler/syntax/ParseFile.h"
 
-#include <algorithm>
-
 namespace planc::driver {
 
 Library::Library() {
@@ -19,15 +17,8 @@ Library::Library() {
 }
 
 void Library::addTo(source::ImportResolver &resolver) {
-  for (const std::string &name : source::ImportResolver::standardNames()) {
-    std::vector<std::string_view> parts;
-    for (std::string_view rest = name; !rest.empty();) {
-      const std::size_t dot = std::min(rest.find('.'), rest.size());
-      parts.push_back(rest.substr(0, dot));
-      rest.remove_prefix(std::min(dot + 1, rest.size()));
-    }
-    resolver.loadStandard(parts);
-  }
+  for (const std::string &name : source::ImportResolver::standardNames())
+    resolver.loadDotted(name);
 }
 
 const ast::File *Library::find(source::FileId file) const {

@@ -32,21 +32,7 @@ graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
     options.accumulation = graph::GraphOptions::Fusion::Unfused;
   if (plan.kernels.unfusedElementwise)
     options.elementwise = graph::GraphOptions::Fusion::Unfused;
-  using Loss = graph::GraphOptions::Loss;
-  switch (plan.kernels.loss) {
-  case sema::LossKernel::Fused:
-    options.loss = Loss::Fused;
-    break;
-  case sema::LossKernel::Eager:
-    options.loss = Loss::Eager;
-    break;
-  case sema::LossKernel::InPlace:
-    options.loss = Loss::InPlace;
-    break;
-  case sema::LossKernel::Linear:
-    options.loss = Loss::Linear;
-    break;
-  }
+  options.loss = plan.kernels.loss;
   options.document = plan.batch.documents;
   return options;
 }
@@ -81,7 +67,7 @@ std::optional<Failure> compile(Compilation &c, const Options &options,
   // far ahead parameters are gathered, which all of these go by.
   c.cost.emplace(c.model.emplace(c.module->cluster, costOptionsOf(plan)));
   c.module->plan.prefetch = chosenPrefetch(c, options);
-  Refined refined = refine({&*c.module, &*c.sharded, &*c.cost});
+  Refined refined = refine({&*c.sharded, &*c.module, &*c.cost});
   c.bodies = std::move(refined.bodies);
   c.stages = std::move(refined.stages);
   checks.run("stage graph", [&] { return pipeline::verify(*c.stages); });

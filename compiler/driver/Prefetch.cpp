@@ -39,7 +39,7 @@ private:
   /// Nothing where the depth does not fit, or the step passes virtual time.
   std::optional<Duration> compileAt(std::int64_t depth) {
     module_.plan.prefetch = depth;
-    const Refined refined = refine({&module_, &*c_.sharded, &*c_.cost});
+    const Refined refined = refine({&*c_.sharded, &module_, &*c_.cost});
     const program::ProgramSet programs = lower::emitProgram(
         {&*c_.sharded, &refined.stages, &module_.plan, &refined.bodies,
          module_.accelerators, module_.plan.name, instructionTimes(*c_.cost)});

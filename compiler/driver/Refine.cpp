@@ -54,15 +54,14 @@ std::vector<std::size_t> chunksOf(const pipeline::StageGraph &stages,
 
 class Refinement {
 public:
-  explicit Refinement(const RefineRequest &request)
+  explicit Refinement(const LowerRequest &request)
       : request_(request), plan_(request.module->plan),
         model_(request.module->model) {}
 
   Refined run() {
     std::vector<RerunChoice> choices = findChoices();
     Refined first;
-    first.bodies = lowerModel(
-        {request_.sharded, request_.module, request_.cost}, std::move(choices));
+    first.bodies = lowerModel(request_, std::move(choices));
     const std::size_t units = pipeline::unitsOf(model_).size();
     first.bodies.choiceOf.assign(units, 0);
     assign(first);
@@ -288,7 +287,7 @@ private:
     return *std::max_element(byStage.begin(), byStage.end());
   }
 
-  const RefineRequest &request_;
+  const LowerRequest &request_;
   const sema::Plan &plan_;
   const ops::Model &model_;
   std::map<ops::BodyId, std::vector<std::size_t>> options_;
@@ -296,18 +295,17 @@ private:
 
 } // namespace
 
-Refined refine(const RefineRequest &request) {
+Refined refine(const LowerRequest &request) {
   return Refinement(request).run();
 }
 
-std::optional<std::int64_t> recomputeSaves(const RefineRequest &request) {
+std::optional<std::int64_t> recomputeSaves(const LowerRequest &request) {
   constexpr std::int64_t kMillion = 1'000'000;
   const sema::Plan &plan = request.module->plan;
   if (plan.recompute.items.empty())
     return std::nullopt;
   const lower::LoweredModel bodies =
-      lowerModel({request.sharded, request.module, request.cost},
-                 {RerunChoice(), choiceOf(plan.recompute, 0)});
+      lowerModel(request, {RerunChoice(), choiceOf(plan.recompute, 0)});
   std::optional<std::int64_t> most;
   for (const std::vector<lower::LoweredBody> &forms : bodies.forms) {
     if (forms.size() < 2 || forms[0].saved.value == 0)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/driver/Compilation.h"
+#include "compiler/driver/Costs.h"
 
 namespace planc::driver {
 
@@ -11,21 +12,15 @@ struct Refined {
   pipeline::StageGraph stages;
 };
 
-struct RefineRequest {
-  const sema::Module *module = nullptr;
-  const shard::ShardedGraph *sharded = nullptr;
-  const cost::CostModel *cost = nullptr;
-};
-
 /// Assigns stages by cost, chooses what each stage makes again, assigns once
 /// more; of the two the one whose longest stage is shorter, where both fit.
 /// `auto` gives every layer what makes its stage fit at the least time made
 /// again; where nothing fits, what keeps least.
-Refined refine(const RefineRequest &request);
+Refined refine(const LowerRequest &request);
 
 /// The most a layer's memory falls by what the plan makes again, in millionths
 /// of what it keeps without; nothing where the plan names nothing of a layer.
-std::optional<std::int64_t> recomputeSaves(const RefineRequest &request);
+std::optional<std::int64_t> recomputeSaves(const LowerRequest &request);
 
 /// By stage: what its layers make again and how many, where layers differ or
 /// planc chose (`all for 2 layers; none for 6 layers`); else empty.

@@ -331,7 +331,7 @@ void reportVerdicts(const report::Report &report, const sema::Plan &plan,
 void reportRecompute(const Compilation &c, diag::Emitter &emitter) {
   constexpr std::int64_t kLittle = 20'000; // of a million
   std::optional<std::int64_t> saves =
-      recomputeSaves({&*c.module, &*c.sharded, &*c.cost});
+      recomputeSaves({&*c.sharded, &*c.module, &*c.cost});
   if (saves && *saves < kLittle)
     emitter
         .report(c.origins[c.module->plan.recompute.clause].span,

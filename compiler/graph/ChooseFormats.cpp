@@ -50,9 +50,7 @@ bool Formats::isUnfused(const ops::Op &op) const {
     return options_.attention == GraphOptions::AttentionKernel::Unfused;
   if (op.kind == OpKind::RmsNorm || op.kind == OpKind::LayerNorm)
     return options_.norm == Fusion::Unfused;
-  return op.kind == OpKind::CrossEntropy &&
-         (options_.loss == GraphOptions::Loss::Eager ||
-          options_.loss == GraphOptions::Loss::InPlace);
+  return op.kind == OpKind::CrossEntropy && ops::isUnfused(options_.loss);
 }
 
 /// From a loss back to the product that makes its logits, through what works

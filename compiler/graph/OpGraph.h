@@ -2,6 +2,7 @@
 // on one logical device. Every repeat body once, with its count.
 #pragma once
 
+#include "compiler/ops/LossKernel.h"
 #include "compiler/ops/Op.h"
 
 namespace planc::graph {
@@ -66,10 +67,8 @@ struct GraphOptions {
     elementwise = Fusion::Fused,
     /// Of a weight's gradient with those of micro-batches before.
       accumulation = Fusion::Fused;
-  /// Eager: of tensors of their own in fp32; InPlace: of one such. Linear: with
-  /// the product that makes the logits, a chunk of rows at a time,
-  /// made again in the backward.
-  enum class Loss { Fused, Eager, InPlace, Linear } loss = Loss::Fused;
+  using Loss = ops::LossKernel;
+  Loss loss = Loss::Fused;
   /// Packed sequences: attention stays inside documents of so many positions.
   std::optional<std::int64_t> document;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace planc::lower {
 
@@ -12,6 +13,9 @@ using program::Phase;
 
 namespace {
 
+/// A quarter of the range: with a kernel's own time it still fits.
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 4;
+
 Duration launchesOf(const Instruction &instruction, const HostPace &pace) {
   const bool isKernel =
       program::classOf(instruction.kind) == InstructionClass::Compute;
@@ -19,8 +23,9 @@ Duration launchesOf(const Instruction &instruction, const HostPace &pace) {
   if (instruction.kind == InstructionKind::MatMul &&
       instruction.phase != Phase::WeightGradient)
     launches += pace.module - 1;
+  const double time = launches * static_cast<double>(pace.launch.value);
   return Duration(static_cast<std::int64_t>(
-      std::floor(launches * static_cast<double>(pace.launch.value))));
+      std::min(std::floor(time), static_cast<double>(kMost))));
 }
 
 void waitIn(std::vector<Instruction> &pass, const HostPace &pace,
@@ -46,10 +51,10 @@ void waitIn(std::vector<Instruction> &pass, const HostPace &pace,
 
 Duration hostTime(const std::vector<Instruction> &instructions,
                   const HostPace &pace) {
-  Duration total;
+  Int128 total = 0;
   for (const Instruction &instruction : instructions)
-    total += launchesOf(instruction, pace);
-  return total;
+    total += launchesOf(instruction, pace).value;
+  return Duration(static_cast<std::int64_t>(std::min<Int128>(total, kMost)));
 }
 
 void waitForHost(LoweredBody &body, const HostPace &pace,

@@ -15,7 +15,8 @@ struct HostPace {
 };
 
 /// The host's time for one pass. The module around a product runs once a pass:
-/// with the product of the weight's gradient it is only a launch.
+/// with the product of the weight's gradient it is only a launch. `launch` is
+/// at most a second; past virtual time the sum stays at its largest.
 Duration hostTime(const std::vector<program::Instruction> &instructions,
                   const HostPace &pace);
 

@@ -1,5 +1,7 @@
 #include "compiler/lower/Liveness.h"
 
+#include "compiler/graph/ChooseFormats.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -42,8 +44,8 @@ Bytes ownOf(const LivenessRequest &request, const shard::Step &step) {
                               : isForward ? (isCut ? 2 : 1)
                                           : (isCut ? 4 : 2);
   if (isForward) {
-    const Bytes made =
-        bytesIn(options.compute, *request.graph, request.body, logits);
+    const Bytes made = bytesIn(graph::activationFormat(options), *request.graph,
+                               request.body, logits);
     return one * copies + (made < one ? made : Bytes());
   }
   // The result is cast when one of the others is let go.

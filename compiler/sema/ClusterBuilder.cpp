@@ -30,9 +30,10 @@ Bounds boundsOf(std::string_view name, double neutral, std::string_view help) {
   Bounds bounds;
   constexpr std::string_view kInSeconds = "; seconds";
   if (help.size() > kInSeconds.size() &&
-      help.substr(help.size() - kInSeconds.size()) == kInSeconds)
+      help.substr(help.size() - kInSeconds.size()) == kInSeconds) {
     bounds.dimension = kSeconds;
-  else if (help.substr(0, 5) == "bytes")
+    bounds.most = 1;
+  } else if (help.substr(0, 5) == "bytes")
     bounds.dimension = kBytes;
   if (name.find("efficiency") != std::string_view::npos) {
     bounds.most = 1;

@@ -287,12 +287,10 @@ void Printer::printHow() {
     line("  precision dispatch {}", toString(*precision.dispatch));
   if (precision.saved)
     line("  precision saved {}", toString(*precision.saved));
-  constexpr std::string_view kLosses[] = {"fused", "eager", "inplace",
-                                          "linear"};
   line("  kernels attention {}{} loss {} modules {} graphs {}",
        toString(plan.kernels.attention),
        plan.kernels.attentionGiven ? "" : " (newest)",
-       kLosses[static_cast<std::size_t>(plan.kernels.loss)],
+       ops::kLossKernelNames[static_cast<std::size_t>(plan.kernels.loss)],
        kModuleNames[static_cast<std::size_t>(plan.kernels.modules)],
        plan.kernels.graphs);
   for (const KernelChoice &choice : kKernelChoices)

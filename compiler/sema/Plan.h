@@ -1,6 +1,7 @@
 // A plan with its names bound and its values known.
 #pragma once
 
+#include "compiler/ops/LossKernel.h"
 #include "compiler/ops/Op.h"
 #include "compiler/schedules/Schedules.h"
 #include "runtime/base/Precision.h"
@@ -160,10 +161,7 @@ inline constexpr auto kModuleLaunches = std::to_array<double>({
 #include "compiler/sema/Modules.def"
 });
 
-/// Eager: every operator makes a tensor of its own in fp32; InPlace: one copy
-/// in fp32, in whose place softmax and gradient are made. Linear: the product
-/// that makes the logits and the loss in one, a chunk of tokens at a time.
-enum class LossKernel { Fused, Eager, InPlace, Linear };
+using ops::LossKernel;
 struct Kernels {
   AttentionKernel attention = AttentionKernel::Flash2;
   bool attentionGiven = false; ///< else the newest the accelerator has

@@ -2,13 +2,13 @@
 #include "compiler/sema/PlanBuilder.h"
 
 #include "compiler/sema/TargetRules.h"
-#include <fmt/format.h>
 
 #include "compiler/diag/Kinds.h"
 #include "llvm/Support/Casting.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace planc::sema {
@@ -64,14 +64,11 @@ bool PlanBuilder::setKernel(const KeyedEntry &entry, std::string_view word) {
   SourceSpan span = entry.value->span;
   Kernels &out = plan_.kernels;
   if (entry.key == "loss") {
-    auto known = oneOf(span, "kernel of the loss", word,
-                       {"fused", "eager", "inplace", "linear"});
-    out.loss = known == "eager"     ? LossKernel::Eager
-               : known == "inplace" ? LossKernel::InPlace
-               : known == "linear"  ? LossKernel::Linear
-                                    : LossKernel::Fused;
+    const auto at =
+        indexIn(ops::kLossKernelNames, span, "kernel of the loss", word);
+    out.loss = static_cast<LossKernel>(at.value_or(0));
     out.lossClause = originOf(entry.span);
-    return known.has_value();
+    return at.has_value();
   }
   for (const KernelChoice &choice : kKernelChoices)
     if (entry.key == choice.key) {

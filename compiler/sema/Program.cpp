@@ -166,8 +166,7 @@ void ProgramLoader::loadTargets() {
     constexpr std::string_view kFolder = "std.targets.";
     if (name.compare(0, kFolder.size(), kFolder) != 0)
       continue;
-    source::LoadResult result = context_.resolver->loadStandard(
-        {"std", "targets", std::string_view(name).substr(kFolder.size())});
+    source::LoadResult result = context_.resolver->loadDotted(name);
     auto *id = std::get_if<FileId>(&result);
     const FileScope *file = id ? loadFile(*id) : nullptr;
     if (!file)

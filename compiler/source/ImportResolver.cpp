@@ -145,8 +145,12 @@ ImportResolver::loadStandard(const std::vector<std::string_view> &path) {
   std::string wanted;
   for (std::string_view part : path)
     wanted += wanted.empty() ? std::string(part) : "." + std::string(part);
+  return loadDotted(wanted);
+}
+
+LoadResult ImportResolver::loadDotted(std::string_view dotted) {
   for (const EmbeddedFile &file : standardLibrary())
-    if (dottedName(file.name) == wanted) {
+    if (dottedName(file.name) == dotted) {
       std::string name = "std/" + std::string(file.name);
       return remember(name, name, std::string(file.text));
     }

@@ -43,6 +43,8 @@ public:
   LoadResult loadFile(std::string_view path);
   /// `import std.models.llama`, as {"std", "models", "llama"}.
   LoadResult loadStandard(const std::vector<std::string_view> &path);
+  /// `std.models.gpt`.
+  LoadResult loadDotted(std::string_view dotted);
   /// Dotted names of all of the standard library: `std.models.llama`.
   static std::vector<std::string> standardNames();
 

@@ -125,20 +125,13 @@ private:
   const report::Report &report_;
 };
 
-/// The largest over stages, in GiB.
+/// The largest over stages, in GiB; `part` gives bytes.
 template <class Part> double largest(const report::Report &report, Part part) {
   double most = 0;
   for (const report::StageMemory &stage : report.memory.stages)
-    most = std::max(most, part(stage.peak).toDouble() / kGib);
+    most = std::max(most, part(stage.peak) / kGib);
   return most;
 }
-
-/// Of what PyTorch's caching allocator reserves the share that is allocated,
-/// where it cannot grow its segments: MooreThreads/SimuMax, `mem_factor`. That
-/// runs since 2023 let it grow them (expandable_segments, PyTorch 2.1; off by
-/// default) is assumed.
-constexpr double kAllocatedShare = 0.94;
-constexpr std::int64_t kExpandableSince = 2023;
 
 /// What a row's figure of memory is of.
 struct MemoryKind {
@@ -175,22 +168,16 @@ std::optional<double> memoryOf(const report::Report &report,
     return std::nullopt;
   const auto of = [&](const program::Memory &peak) {
     double bytes = peak.total().toDouble();
-    if (kind->reserved) {
+    if (kind->reserved)
       bytes += peak.unreturned.toDouble();
-      if (row.count(Column::Year).value_or(9999) < kExpandableSince)
-        bytes /= kAllocatedShare;
-    }
     if (kind->device)
       bytes += report.memory.reserve.toDouble();
-    return bytes / kGib;
+    return bytes;
   };
   const std::vector<report::StageMemory> &stages = report.memory.stages;
   if (kind->last && !stages.empty())
-    return of(stages.back().peak);
-  double most = 0;
-  for (const report::StageMemory &stage : stages)
-    most = std::max(most, of(stage.peak));
-  return most;
+    return of(stages.back().peak) / kGib;
+  return largest(report, of);
 }
 
 std::string parallelismOf(const MeasuredRow &row) {
@@ -255,9 +242,11 @@ void fill(RowResult &result, const report::Report &report) {
     if (const auto predicted = memoryOf(report, row))
       result.memory = {*predicted, *memory, "memory_gib"};
   if (const auto activations = row.number(Column::ActivationsGib))
-    result.activations = {
-        largest(report, [](const program::Memory &m) { return m.activations; }),
-        *activations, "activations_gib"};
+    result.activations = {largest(report,
+                                  [](const program::Memory &m) {
+                                    return m.activations.toDouble();
+                                  }),
+                          *activations, "activations_gib"};
   fillLayer(result, report);
   for (std::size_t i = 0; i < report::kCauseCount; ++i)
     result.waterfall[i] = static_cast<double>(report.waterfall.rankTime[i]) /

@@ -1,5 +1,7 @@
 #include "compiler/validate/RowPlan.h"
+
 #include "compiler/schedules/Schedules.h"
+#include "compiler/validate/RowClauses.h"
 #include "compiler/validate/RowMesh.h"
 
 #include "runtime/base/Checked.h"
@@ -12,18 +14,6 @@
 namespace planc::validate {
 
 namespace {
-
-struct Framework {
-  std::string_view name;
-  std::int64_t since;
-  FrameworkHabits habits;
-};
-constexpr Framework kFrameworks[] = {
-#define PLANC_FRAMEWORK(NAME, SINCE, OVERLAP, DROP, KERNELS, SEQUENCE, EVEN,   \
-                        BUCKET, SOURCE)                                        \
-  {NAME, SINCE, {OVERLAP, DROP, KERNELS, SEQUENCE, BUCKET, EVEN}},
-#include "compiler/validate/Frameworks.def"
-};
 
 bool isTrue(const std::string &text) {
   const std::string word = wordOf(text);
@@ -55,30 +45,11 @@ bool isAdam(std::string_view word) {
   return false;
 }
 
-/// One clause: its first word and what follows.
-struct Clause {
-  std::string word, rest;
-};
-
-std::vector<Clause> clausesOf(const std::string &text) {
-  std::vector<Clause> out;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    std::string part = text.substr(begin, end - begin);
-    part.erase(0, part.find_first_not_of(" \n\t"));
-    const std::size_t space = part.find(' ');
-    if (!part.empty())
-      out.push_back({part.substr(0, space),
-                     space == std::string::npos ? "" : part.substr(space + 1)});
-    begin = end + 1;
-  }
-  return out;
-}
-
 class Writer {
 public:
-  explicit Writer(const MeasuredRow &row) : row_(row), habits_(habitsOf(row)) {}
+  explicit Writer(const MeasuredRow &row)
+      : row_(row), habits_(habitsOf(row)), clauses_(row.text(Column::Clauses)) {
+  }
 
   std::variant<RowPlan, NotExpressed> write() {
     if (!row_.has(Column::Accelerators))
@@ -102,7 +73,7 @@ public:
                       &Writer::addFormats, &Writer::addRest})
       if (auto reason = (this->*step)())
         return NotExpressed{*reason};
-    addOwnClauses();
+    clauses_.addOwn();
     return RowPlan{text(), "measured", notes(), ""};
   }
 
@@ -110,7 +81,7 @@ private:
   using Refusal = std::optional<std::string>;
 
   void add(std::string word, std::string rest) {
-    clauses_.push_back({std::move(word), std::move(rest)});
+    clauses_.add(std::move(word), std::move(rest));
   }
   void note(std::string text) { notes_.push_back(std::move(text)); }
 
@@ -264,7 +235,7 @@ private:
     const auto layers = row_.count(Column::Layers);
     const auto stages = checkedMul(mesh_.pp, chunks);
     if (!habits_.evenLayers || !layers || !stages || *layers % *stages != 0 ||
-        hasOwn("pipeline", "layers"))
+        clauses_.hasOwn("pipeline", "layers"))
       return "";
     note("as many layers on every stage assumed");
     return fmt::format("layers {} * [{}]", *stages, *layers / *stages);
@@ -307,7 +278,7 @@ private:
         lettersOf(row_.text(Column::Accelerator)).rfind("v100", 0) == 0;
     if (compute.empty()) {
       compute = isOld ? "fp16" : "bf16";
-      if (!hasOwn("precision", "compute"))
+      if (!clauses_.hasOwn("precision", "compute"))
         note("products in " + compute + " assumed");
     }
     const auto says = [&](std::string_view part) {
@@ -326,9 +297,10 @@ private:
       return fmt::format("`{}` is no precision", row_.text(Column::Precision));
     }
     const std::string sums = formatOf(row_.text(Column::Gradients));
+    isReducedNarrow_ = sums == "bf16" || sums == "fp16" || compute == "fp16";
     if (sums == "bf16" || sums == "fp16")
       format("gradients", sums);
-    else if (sums.empty() && !hasOwn("precision", "gradients"))
+    else if (sums.empty() && !clauses_.hasOwn("precision", "gradients"))
       note("gradients in fp32 assumed");
     else if (!sums.empty() && sums != "fp32")
       return fmt::format("`{}` is no format of gradients",
@@ -354,7 +326,8 @@ private:
     // No framework of these holds reductions back for a pipeline's sake.
     if (habits_.bucket > 0)
       add("bucket",
-          fmt::format("{}MB", habits_.bucket * gradientWidth() / 1'000'000));
+          fmt::format("{}MB",
+                      habits_.bucket * (isReducedNarrow_ ? 2 : 4) / 1'000'000));
     else if (mesh_.pp > 1)
       add("bucket", "eager");
     return std::nullopt;
@@ -364,21 +337,12 @@ private:
     const std::string optimizer = wordOf(row_.text(Column::Optimizer));
     if (optimizer == "adafactor" || optimizer == "sgd" || optimizer == "muon")
       add("optimizer", optimizer);
-    else if (optimizer.empty() && !hasOwn("optimizer", ""))
+    else if (optimizer.empty() && !clauses_.hasOwn("optimizer", ""))
       note("optimizer adamw assumed");
     else if (!optimizer.empty() && !isAdam(optimizer))
       return fmt::format("the library has no optimizer `{}`",
                          row_.text(Column::Optimizer));
     return std::nullopt;
-  }
-
-  /// Bytes of a gradient as it is reduced: fp16 stays so; sums in fp32 are.
-  std::int64_t gradientWidth() const {
-    const std::string sums = formatOf(row_.text(Column::Gradients));
-    return sums == "bf16" || sums == "fp16" ||
-                   formatOf(row_.text(Column::Precision)) == "fp16"
-               ? 2
-               : 4;
   }
 
   Refusal addKernels() {
@@ -408,57 +372,6 @@ private:
     return std::nullopt;
   }
 
-  /// `{ … }`, as addPipeline writes it, takes more fields.
-  static bool hasBraces(const std::string &rest) {
-    constexpr std::string_view kEnd = " }";
-    return rest.size() > kEnd.size() &&
-           rest.compare(rest.size() - kEnd.size(), kEnd.size(), kEnd) == 0;
-  }
-
-  /// True if a clause of the row says it, in its own words.
-  bool hasOwn(std::string_view word, std::string_view key) const {
-    for (const Clause &own : clausesOf(row_.text(Column::Clauses)))
-      if (own.word == word && own.rest.find(key) != std::string::npos)
-        return true;
-    return false;
-  }
-
-  /// Those of the row: `pipeline layers …` goes into the pipeline's braces,
-  /// keys beside keys, a shard beside shards, all else instead.
-  void addOwnClauses() {
-    for (Clause &own : clausesOf(row_.text(Column::Clauses))) {
-      const auto at = std::find_if(
-          clauses_.begin(), clauses_.end(),
-          [&](const Clause &clause) { return clause.word == own.word; });
-      const bool isKeyed = own.word == "precision" || own.word == "kernels";
-      if (at == clauses_.end() || own.word == "shard")
-        clauses_.push_back(std::move(own));
-      else if (own.word == "pipeline" && own.rest.rfind("over", 0) != 0 &&
-               hasBraces(at->rest))
-        at->rest.insert(at->rest.size() - 2, ", " + own.rest);
-      else if (isKeyed)
-        at->rest = own.rest + otherKeys(at->rest, own.rest);
-      else
-        at->rest = own.rest;
-    }
-  }
-
-  /// `, key = value` for those of `list` whose keys are not in `own`.
-  static std::string otherKeys(const std::string &list,
-                               const std::string &own) {
-    std::string out;
-    for (std::size_t begin = 0; begin < list.size();) {
-      const std::size_t end = std::min(list.find(", ", begin), list.size());
-      const std::string pair = list.substr(begin, end - begin);
-      const std::string key = pair.substr(0, pair.find(' '));
-      if (own.rfind(key + " ", 0) != 0 &&
-          own.find(", " + key + " ") == std::string::npos)
-        out += ", " + pair;
-      begin = end + 2;
-    }
-    return out;
-  }
-
   std::vector<std::string> notes() const {
     std::vector<std::string> all = model_.notes;
     all.insert(all.end(), cluster_.notes.begin(), cluster_.notes.end());
@@ -471,9 +384,9 @@ private:
     for (Column column : {Column::Id, Column::Reference, Column::Note})
       if (row_.has(column))
         out +=
-            comment(fmt::format("{}: {}", nameOf(column), row_.text(column)));
+            commentOf(fmt::format("{}: {}", nameOf(column), row_.text(column)));
     for (const std::string &note : notes())
-      out += comment("assumed: " + note);
+      out += commentOf("assumed: " + note);
     out += "\n" + model_.imports + cluster_.imports;
     for (const std::string *declaration :
          {&cluster_.declaration, &model_.declaration})
@@ -481,30 +394,7 @@ private:
         out += "\n" + *declaration;
     out += fmt::format("\nplan measured for {} on {}[{}] {{\n", model_.name,
                        cluster_.name, *row_.count(Column::Accelerators));
-    for (const Clause &clause : clauses_)
-      out += fmt::format("  {:<10} {}\n", clause.word, clause.rest);
-    return out + "}\n";
-  }
-
-  /// Lines of at most 90 bytes or so, broken at blanks.
-  static std::string comment(const std::string &text) {
-    constexpr std::size_t kWidth = 90;
-    std::string out = "#";
-    std::size_t width = 1;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end =
-          std::min(text.find_first_of(" \n\r\t", begin), text.size());
-      if (end > begin) {
-        if (width + end - begin > kWidth && width > 1) {
-          out += "\n#";
-          width = 1;
-        }
-        out += " " + text.substr(begin, end - begin);
-        width += end - begin + 1;
-      }
-      begin = end + 1;
-    }
-    return out + "\n";
+    return out + clauses_.text() + "}\n";
   }
 
   const MeasuredRow &row_;
@@ -514,21 +404,14 @@ private:
   Mesh mesh_;
   Zero zero_;
   bool isAlone_ = false; ///< one accelerator
-  std::vector<Clause> clauses_;
+  /// Gradients are reduced in two bytes each: fp16 stays so, sums in fp32 are
+  /// four.
+  bool isReducedNarrow_ = false;
+  RowClauses clauses_;
   std::vector<std::string> notes_;
 };
 
 } // namespace
-
-FrameworkHabits habitsOf(const MeasuredRow &row) {
-  FrameworkHabits found;
-  const std::string name = wordOf(row.text(Column::Framework));
-  const std::int64_t year = row.count(Column::Year).value_or(9999);
-  for (const Framework &framework : kFrameworks)
-    if (wordOf(framework.name) == name && framework.since <= year)
-      found = framework.habits;
-  return found;
-}
 
 std::variant<RowPlan, NotExpressed> planOf(const MeasuredRow &row) {
   return Writer(row).write();

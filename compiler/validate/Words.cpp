@@ -50,4 +50,25 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+std::string commentOf(std::string_view text) {
+  constexpr std::size_t kWidth = 90;
+  std::string out = "#";
+  std::size_t width = 1;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end =
+        std::min(text.find_first_of(" \n\r\t", begin), text.size());
+    if (end > begin) {
+      if (width + end - begin > kWidth && width > 1) {
+        out += "\n#";
+        width = 1;
+      }
+      out += " ";
+      out += text.substr(begin, end - begin);
+      width += end - begin + 1;
+    }
+    begin = end + 1;
+  }
+  return out + "\n";
+}
+
 } // namespace planc::validate

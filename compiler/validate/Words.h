@@ -21,4 +21,7 @@ bool hasWords(std::string_view text, std::string_view words);
 /// Without blanks and tabs at its ends.
 std::string_view trimmed(std::string_view text);
 
+/// A comment of a plan: lines of at most 90 bytes or so, broken at blanks.
+std::string commentOf(std::string_view text);
+
 } // namespace planc::validate

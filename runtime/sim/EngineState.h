@@ -110,7 +110,6 @@ struct EngineData {
 
   timeline::Timeline timeline_;
   std::vector<char> isolatedKnown_;
-  std::vector<timeline::Wait> runWaits_; ///< of one run, while it is recorded
   bool nearPieces_ = false; ///< a class runs its last pass without any
 };
 
@@ -261,6 +260,7 @@ private:
   Options options_;
   std::shared_ptr<const CompiledProgram> shared_; ///< to leave a snapshot of
   std::unique_ptr<const Snapshot> *snapshot_ = nullptr;
+  std::vector<Wait> runWaits_; ///< of one run, while it is recorded
 };
 
 } // namespace planc::sim

@@ -57,6 +57,19 @@ TEST_CASE("a host that launches in time keeps nobody waiting") {
   CHECK(lengthOf(after.forward.instructions, timeOf) == length);
 }
 
+TEST_CASE("launches that no time can hold stay at the longest") {
+  LoweredBody after = layer();
+  Instruction &first = after.forward.instructions.front();
+  first.work.kernels = 1 << 30;
+  const HostPace pace{durationFromSeconds(1), 5.5};
+  const Duration host = hostTime(after.forward.instructions, pace);
+  CHECK(host.value > 0);
+  CHECK(toSeconds(host) > 25.0 * 86400);
+  waitForHost(after, pace, timeOf);
+  for (const Instruction &instruction : after.forward.instructions)
+    CHECK(instruction.work.hostWait.value >= 0);
+}
+
 TEST_CASE("a pass is as long as its launches, or as itself") {
   const LoweredBody before = layer();
   for (const std::int64_t launch : {4'000'000, 6'000'000, 13'500'000})
