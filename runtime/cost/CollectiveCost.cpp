@@ -245,22 +245,31 @@ CollectiveCosts::Traffic CollectiveCosts::direct(const Request &r) const {
   return t;
 }
 
-/// One level whose switches sum: each member sends its data once and receives
-/// the sum once, besides its own part that it reads back from the switch.
+/// Switches sum on every level that the group crosses: each member sends its
+/// data once and receives the sum once, besides its own part that it reads back
+/// from the switch. Of a group's sum each member takes a share to the next
+/// level while the switches work on what follows, so that the slowest level
+/// decides.
 CollectiveCosts::Traffic CollectiveCosts::inNetwork(const Request &r) const {
-  const std::size_t l = r.outermost;
-  const hardware::Level &level = cluster_.levels[l];
-  if (r.kind != InstructionKind::AllReduce || !level.inNetworkReduction ||
-      r.below(l) > 1)
+  if (r.kind != InstructionKind::AllReduce ||
+      r.below(cluster_.torusLevels()) > 1)
     return {};
   Traffic t{Algorithm::InNetwork, std::vector<double>(cluster_.levels.size()),
             0, 0, 0};
-  const hardware::LevelConstants &c = level.constants;
-  const double bytes = r.bytes * (r.members + 1) / r.members;
-  t.latency = 2 * latencySeconds(l);
-  t.busy = switchRamp(c).laden(bytes) / rate(r, l, switchEfficiency(c));
-  t.sent = bytes;
-  crossing(t, l, bytes);
+  for (std::size_t l = 0; l <= r.outermost; ++l) {
+    if (r.shape.perLevel[l] <= 1)
+      continue;
+    const hardware::Level &level = cluster_.levels[l];
+    if (!level.inNetworkReduction)
+      return {};
+    const hardware::LevelConstants &c = level.constants;
+    const double bytes = r.bytes / r.below(l) * (r.at(l) + 1) / r.at(l);
+    t.latency += 2 * latencySeconds(l);
+    t.busy = std::max(t.busy, switchRamp(c).laden(bytes) /
+                                  rate(r, l, switchEfficiency(c)));
+    t.sent += bytes;
+    crossing(t, l, bytes);
+  }
   return t;
 }
 

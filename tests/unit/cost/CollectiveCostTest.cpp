@@ -180,6 +180,26 @@ TEST_CASE("the switch halves an all-reduce of many, and nothing else") {
         Approx(0.5).epsilon(0.01));
 }
 
+TEST_CASE("switches of all levels sum at the same time") {
+  hardware::Cluster c = testCluster();
+  const auto m = message(kGiga, {32}, {1});
+  const auto with = [&] {
+    return CollectiveCosts(c).costWith(Algorithm::InNetwork,
+                                       InstructionKind::AllReduce, m);
+  };
+  c.levels[0].inNetworkReduction = true;
+  CHECK(with().algorithm == Algorithm::None); // the network does not
+  c.levels[1].inNetworkReduction = true;
+  // Of eight in a node each sends an eighth of the node's sum to the fabric,
+  // where four nodes are; the fabric is the slower.
+  CHECK(seconds(with()) == Approx(5.0 / 4 / 8 / 10 + 2e-6 + 20e-6));
+  c.levels[0].constants.reductionEfficiency = 0.1;
+  CHECK(seconds(with()) == Approx(9.0 / 8 / 10 + 2e-6 + 20e-6));
+  CHECK(CollectiveCosts(c)
+            .costWith(Algorithm::InNetwork, InstructionKind::AllGather, m)
+            .algorithm == Algorithm::None);
+}
+
 TEST_CASE("what the switch takes as its share of the link is its own") {
   hardware::Cluster c = testCluster();
   c.levels[0].inNetworkReduction = true;
