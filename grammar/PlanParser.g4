@@ -93,7 +93,10 @@ opClause
 
 // ---- Plans
 
-clusterReference : qualifiedName (LBRACKET expr RBRACKET)? ;
+clusterReference
+  : qualifiedName (LBRACKET expr (COMMA groupSize)* COMMA? RBRACKET)? ;
+
+groupSize : name ASSIGN expr ;
 
 clauseBlock : LBRACE clause? (separator clause?)* RBRACE ;
 

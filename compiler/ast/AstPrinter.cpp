@@ -260,9 +260,12 @@ private:
 
   static std::string printCluster(const ClusterReference &cluster) {
     std::string out = " on " + printPath(cluster.name);
-    if (cluster.count)
-      out += fmt::format("[{}]", printExpr(*cluster.count));
-    return out;
+    if (!cluster.count)
+      return out;
+    out += '[' + printExpr(*cluster.count);
+    for (const Argument &group : cluster.groups)
+      out += fmt::format(", {} = {}", group.name.text, printExpr(*group.value));
+    return out + ']';
   }
 
   void printPlan(const PlanDecl &plan) {

@@ -11,6 +11,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace planc::sema {
 
 using diag::Kind;
@@ -71,6 +73,45 @@ void keepFirst(hardware::Cluster &cluster, std::int64_t count) {
   }
 }
 
+/// Groups as large as the plan takes of them (64 of a rack's 72).
+bool shrinkGroups(Elaboration &elaboration, const PlanText &text,
+                  hardware::Cluster &cluster) {
+  for (const GroupText &group : text.groups) {
+    std::vector<std::string_view> names;
+    for (const hardware::Level &level : cluster.levels)
+      names.push_back(level.name);
+    const auto found = std::find(names.begin(), names.end(), group.level.text);
+    if (found == names.end()) {
+      elaboration.emitter()
+          .report(group.level.span, Kind::UnknownName, "`{}` has no level `{}`",
+                  cluster.name, group.level.text)
+          .suggest(group.level.span,
+                   diag::nearestName(group.level.text, names));
+      return false;
+    }
+    const auto l = static_cast<std::size_t>(found - names.begin());
+    hardware::Level &level = cluster.levels[l];
+    if (l < cluster.torusLevels()) {
+      elaboration.emitter().report(group.sizeSpan, Kind::ValueOutOfRange,
+                                   "`{}` is a dimension of a torus, which "
+                                   "changes with its size: declare "
+                                   "a cluster with this one",
+                                   level.name);
+      return false;
+    }
+    if (group.size < 1 || group.size > level.of) {
+      elaboration.emitter()
+          .report(group.sizeSpan, Kind::ValueOutOfRange,
+                  "{} of each `{}`, which has {}", group.size, level.name,
+                  level.of)
+          .help("take 1 to {}", level.of);
+      return false;
+    }
+    level.of = group.size;
+  }
+  return true;
+}
+
 bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
   std::optional<hardware::Cluster> cluster;
   std::optional<ops::Model> model;
@@ -82,7 +123,7 @@ bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
     OriginId asked = elaboration.origin(text.modelSpan);
     model = ModelBuilder(elaboration, *text.model, asked).build();
   }
-  if (!cluster)
+  if (!cluster || !shrinkGroups(elaboration, text, *cluster))
     return false;
   SourceSpan place = text.cluster.countSpan.isValid() ? text.cluster.countSpan
                                                       : text.clusterSpan;

@@ -152,6 +152,15 @@ bool PlanResolver::setCluster(const ast::ClusterReference &reference,
     out_.cluster = {decl, found->home, std::nullopt, {}};
   }
   out_.clusterSpan = reference.span;
+  out_.groups.clear();
+  for (const ast::Argument &group : reference.groups) {
+    const auto size = in(scope).integer(
+        *group.value,
+        "a number of groups of the level inside, or accelerators");
+    if (!size)
+      return false;
+    out_.groups.push_back({group.name, *size, group.value->span});
+  }
   if (!reference.count)
     return true;
   out_.cluster.count =

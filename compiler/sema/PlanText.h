@@ -60,6 +60,13 @@ struct BatchText {
   source::SourceSpan clause;
 };
 
+/// `rack = 64`: what a plan takes of each group of a level.
+struct GroupText {
+  ast::Name level;
+  std::int64_t size = 1;
+  source::SourceSpan sizeSpan;
+};
+
 struct PlanText {
   std::string name;
   source::SourceSpan span; ///< the name in its own declaration
@@ -68,6 +75,7 @@ struct PlanText {
   std::shared_ptr<const ModelInstance> model;
   source::SourceSpan modelSpan;
   ClusterValue cluster;
+  std::vector<GroupText> groups;
   source::SourceSpan clusterSpan;
 
   BatchText batch;

@@ -225,8 +225,15 @@ ast::OpClause AstBuilder::opClause(PlanParser::OpClauseContext *context) {
 
 ast::ClusterReference
 AstBuilder::cluster(PlanParser::ClusterReferenceContext *context) {
-  return {qualified(context->qualifiedName()),
-          context->expr() ? expr(context->expr()) : nullptr, spanOf(context)};
+  return {
+      qualified(context->qualifiedName()),
+      context->expr() ? expr(context->expr()) : nullptr,
+      each<ast::Argument>(
+          context->groupSize(),
+          [&](auto *c) {
+            return ast::Argument{name(c->name()), expr(c->expr()), spanOf(c)};
+          }),
+      spanOf(context)};
 }
 
 std::span<const ast::Field>
