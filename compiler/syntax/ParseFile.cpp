@@ -1,6 +1,7 @@
 #include "compiler/syntax/ParseFile.h"
 
 #include "compiler/syntax/AstBuilder.h"
+#include "compiler/syntax/CollectWritten.h"
 #include "compiler/syntax/Prescan.h"
 #include "compiler/syntax/SyntaxErrors.h"
 
@@ -25,7 +26,8 @@ public:
                                            text_.size())),
         input_(std::string(text_)), lexer_(&input_) {}
 
-  const ast::File *run(ast::Arena &arena) {
+  /// With every token as well, where `written` is asked for.
+  const ast::File *run(ast::Arena &arena, WrittenFile *written) {
     std::size_t errorsBefore = emitter_.errorCount();
     lexer_.removeErrorListeners();
     FilteredTokens filtered =
@@ -44,7 +46,12 @@ public:
       return nullptr;
     ast::File *built = AstBuilder(places_, sources_, arena, emitter_)
                            .build(tree, filtered.comments);
-    return emitter_.errorCount() == errorsBefore ? built : nullptr;
+    if (emitter_.errorCount() != errorsBefore)
+      return nullptr;
+    if (written != nullptr)
+      *written =
+          collectWritten(tree, stream.getTokens(), filtered.comments, places_);
+    return built;
   }
 
 private:
@@ -91,7 +98,20 @@ const ast::File *parseFile(source::FileId file,
                            diag::Emitter &emitter) {
   if (prescan(file, sources, emitter) == PrescanVerdict::Refused)
     return nullptr;
-  return Parse(file, sources, emitter).run(arena);
+  return Parse(file, sources, emitter).run(arena, nullptr);
+}
+
+std::optional<WrittenFile> parseWritten(source::FileId file,
+                                        const source::SourceSet &sources,
+                                        ast::Arena &arena,
+                                        diag::Emitter &emitter) {
+  if (prescan(file, sources, emitter) == PrescanVerdict::Refused)
+    return std::nullopt;
+  WrittenFile out;
+  out.file = Parse(file, sources, emitter).run(arena, &out);
+  if (out.file == nullptr)
+    return std::nullopt;
+  return out;
 }
 
 } // namespace planc::syntax

@@ -166,10 +166,13 @@ private:
                         " takes nothing, found '" + std::string(argument) +
                         "'");
     const std::string what = operands[0]->HelpStr.str();
-    if (argument == "-" && what.rfind("FILE", 0) == 0) {
+    const bool takesInput = what.ends_with("| -");
+    if (argument == "-" && what.rfind("FILE", 0) == 0 && !takesInput) {
       usageError("`-`, a plan from standard input, is not supported yet");
       return kUnsupported;
     }
+    if (operands[0]->getNumOccurrencesFlag() == cl::ZeroOrMore)
+      return std::nullopt;
     if (!operand_)
       operand_ = argument;
     else

@@ -17,6 +17,9 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"report", "FILE", "what a step costs and why; `planc FILE` is the same",
      runReport},
     {"check", "FILE", "read and check, compile nothing", runCheck},
+    {"fmt", "FILE…",
+     "write files in the one style: -d for a diff, -w in place, --check",
+     runFmt},
     {"emit", "FILE", "what a stage made: --stage=ast|sema|graph|sharded|…",
      runEmit},
     {"mfu", "FILE",
@@ -39,7 +42,7 @@ constexpr auto kVerbs = std::to_array<Verb>({
 
 /// Verbs that the language and its documents know and planc does not have yet.
 constexpr auto kPlanned = std::to_array<std::string_view>(
-    {"compare", "diff", "export", "fmt", "import", "lsp", "serve", "tune"});
+    {"compare", "diff", "export", "import", "lsp", "serve", "tune"});
 
 constexpr int kUnsupported = 5;
 constexpr int kInternalError = 70;

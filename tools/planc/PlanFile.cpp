@@ -7,6 +7,8 @@
 
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -165,6 +167,14 @@ std::string_view statusOf(driver::Outcome outcome) {
     return "internal_error";
   }
   return "internal_error";
+}
+
+int worseExit(int one, int other) {
+  constexpr std::array<int, 7> kWorstFirst = {70, 1, 2, 5, 4, 3, 0};
+  for (const int code : kWorstFirst)
+    if (one == code || other == code)
+      return code;
+  return std::max(one, other);
 }
 
 } // namespace planc::tool

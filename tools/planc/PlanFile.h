@@ -47,4 +47,9 @@ std::vector<report::DiagnosticRow> rowsOf(const driver::Session &session);
 /// `ok`, `illegal`, …: the word for an outcome in JSON.
 std::string_view statusOf(driver::Outcome outcome);
 
+/// The exit code of two files together: what keeps planc from saying more comes
+/// first (internal error, environment, illegal, unsupported, infeasible, an
+/// expectation, fine).
+int worseExit(int one, int other);
+
 } // namespace planc::tool

@@ -24,6 +24,7 @@ int runMfu(Arguments arguments);
 int runCalibrate(Arguments arguments);
 int runTrace(Arguments arguments);
 int runExplain(Arguments arguments);
+int runFmt(Arguments arguments);
 int runValidate(Arguments arguments);
 int runVersion(Arguments arguments);
 
