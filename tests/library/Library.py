@@ -35,7 +35,8 @@ def declarations(text, keyword):
 
 
 def field(body, name):
-    found = re.search(rf"^\s*{name}\s+(.+)$", body, re.M)
+    joined = re.sub(r",\n\s+", ", ", body)  # a line ends after a comma
+    found = re.search(rf"^\s*{name}\s+(.+)$", joined, re.M)
     return found.group(1).strip() if found else None
 
 
