@@ -10,15 +10,20 @@ namespace planc::validate {
 
 namespace {
 
-std::vector<std::string_view> linesOf(std::string_view text) {
-  std::vector<std::string_view> lines;
+/// Without comments; what goes on after a comma is one line.
+std::vector<std::string> linesOf(std::string_view text) {
+  std::vector<std::string> lines;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     line = trimmed(line.substr(0, line.find('#')));
-    if (!line.empty())
-      lines.push_back(line);
+    if (line.empty())
+      continue;
+    if (!lines.empty() && lines.back().back() == ',')
+      (lines.back() += ' ') += line;
+    else
+      lines.emplace_back(line);
   }
   return lines;
 }
@@ -87,7 +92,7 @@ std::vector<StandardModel> readModels() {
   std::vector<StandardModel> out;
   for (const EmbeddedFile &file : standardLibrary())
     if (file.name.substr(0, 7) == "models/")
-      for (std::string_view line : linesOf(file.text))
+      for (const std::string &line : linesOf(file.text))
         if (std::optional<StandardModel> model = modelOf(line)) {
           model->module = moduleOf(file.name);
           out.push_back(std::move(*model));
@@ -120,7 +125,8 @@ std::vector<StandardCluster> readClusters() {
     if (file.name.substr(0, 9) != "clusters/")
       continue;
     enum class In { Nothing, Cluster, Level, Other } in = In::Nothing;
-    for (std::string_view line : linesOf(file.text)) {
+    for (const std::string &whole : linesOf(file.text)) {
+      const std::string_view line = whole;
       const bool isClosed = line == "}";
       if (in == In::Nothing && line.substr(0, 8) == "cluster ") {
         out.emplace_back();
