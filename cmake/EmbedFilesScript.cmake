@@ -1,6 +1,6 @@
 # Run by planc_embed_files: writes the string table. Raw strings are cut in pieces
 # because a compiler need not take one longer than 65,536 characters.
-set(body "#include \"stdlib/EmbeddedFiles.h\"\n\nnamespace planc {\n\n")
+set(body "#include \"${HEADER}\"\n\nnamespace ${NAMESPACE} {\n\n")
 set(table "")
 set(index 0)
 foreach(file IN LISTS FILES)
@@ -19,5 +19,5 @@ foreach(file IN LISTS FILES)
   math(EXPR index "${index} + 1")
 endforeach()
 string(APPEND body "\nstd::span<const EmbeddedFile> ${FUNCTION}() {\n"
-  "  static const EmbeddedFile files[] = {\n${table}  };\n  return files;\n}\n\n} // namespace planc\n")
+  "  static const EmbeddedFile files[] = {\n${table}  };\n  return files;\n}\n\n} // namespace ${NAMESPACE}\n")
 file(WRITE ${OUTPUT} "${body}")

@@ -3,6 +3,7 @@
 #include "compiler/diag/Consumers.h"
 #include "compiler/diag/Kinds.h"
 #include "compiler/driver/Compilation.h"
+#include "compiler/driver/Drawing.h"
 #include "compiler/driver/Explain.h"
 #include "compiler/driver/Library.h"
 #include "compiler/driver/MakeReport.h"
@@ -433,7 +434,17 @@ std::optional<std::string> Session::emit(Stage stage) {
 
 std::string Session::trace() const {
   const Compilation &c = state_->compilation;
-  return report::toTrace(*c.programs, c.runs->chosen);
+  report::TraceOptions options;
+  options.memory = memoryCurves(c);
+  return report::toTrace(*c.programs, c.runs->chosen, options);
+}
+
+report::Picture Session::picture() const {
+  return makePicture(state_->compilation, state_->options);
+}
+
+std::vector<report::Assumption> Session::assumptions() const {
+  return assumptionsOf(state_->compilation);
 }
 
 const Compilation &Session::compilation() const { return state_->compilation; }

@@ -6,6 +6,7 @@
 #include "compiler/sema/Module.h"
 #include "compiler/source/SourceSet.h"
 #include "runtime/report/Explanation.h"
+#include "runtime/report/HtmlReport.h"
 
 #include <memory>
 #include <optional>
@@ -89,6 +90,9 @@ public:
 
   /// The chosen schedule as a Chrome trace (JSON), after run().
   std::string trace() const;
+  /// The same to draw, and what the report rests on, after run().
+  report::Picture picture() const;
+  std::vector<report::Assumption> assumptions() const;
 
   /// Every value of the compile, as far as it came: for benchmarks.
   const Compilation &compilation() const;

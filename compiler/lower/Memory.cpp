@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace planc::lower {
 
@@ -197,8 +198,7 @@ public:
             ? chunk.saved.transient
             : chunk.retained.transient;
     now_.transient = pass.withPrevious ? now_.transient + own : own;
-    if (now_.sum() + now_.transient > peak_.sum() + peak_.transient)
-      peak_ = now_;
+    see();
     if (schedules::sendsBack(pass.kind))
       now_.drop(chunk.saved);
     if (pass.kind == PassKind::InputGradient) {
@@ -213,17 +213,33 @@ public:
   void runTail(const pipeline::Pass &pass) {
     now_.transient =
         chunks_[static_cast<std::size_t>(pass.chunk)].retained.transient;
-    if (now_.sum() + now_.transient > peak_.sum() + peak_.transient)
-      peak_ = now_;
+    see();
   }
+  /// The most since this was asked last.
+  Bytes takeMost() { return std::exchange(most_, Bytes(0)); }
   const Held &peak() const { return peak_; }
+  const Held &now() const { return now_; }
   Bytes host() const { return host_; }
 
 private:
+  void see() {
+    const Bytes held = now_.sum() + now_.transient;
+    most_ = std::max(most_, held);
+    if (held > peak_.sum() + peak_.transient)
+      peak_ = now_;
+  }
+
   std::vector<ChunkHeld> chunks_;
   Held now_, peak_;
-  Bytes host_;
+  Bytes host_, most_;
 };
+
+std::vector<ChunkHeld> heldByChunks(const EmitRequest &request) {
+  std::vector<ChunkHeld> chunks;
+  for (std::size_t c = 0; c < request.stages->chunks.size(); ++c)
+    chunks.push_back(heldBy(request, c));
+  return chunks;
+}
 
 } // namespace
 
@@ -232,10 +248,7 @@ program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
   States states(request, stage);
   states.addTo(memory);
 
-  std::vector<ChunkHeld> chunks;
-  for (std::size_t c = 0; c < request.stages->chunks.size(); ++c)
-    chunks.push_back(heldBy(request, c));
-  Follower follower(std::move(chunks));
+  Follower follower(heldByChunks(request));
   const schedules::Order &order =
       request.stages->orders[static_cast<std::size_t>(stage)];
   const std::size_t tail = weightTail(order);
@@ -255,6 +268,32 @@ program::Memory memoryOf(const EmitRequest &request, std::int64_t stage) {
     memory.workspace += states.update() - passes;
   memory.unreturned = std::min(states.update(), passes);
   return memory;
+}
+
+program::MemoryCurve memoryCurveOf(const EmitRequest &request,
+                                   std::int64_t stage) {
+  States states(request, stage);
+  program::Memory standing;
+  states.addTo(standing);
+  program::MemoryCurve curve;
+  curve.standing = standing.total();
+
+  Follower follower(heldByChunks(request));
+  const schedules::Order &order =
+      request.stages->orders[static_cast<std::size_t>(stage)];
+  const std::size_t tail = weightTail(order);
+  for (std::size_t i = 0; i < tail;) {
+    do
+      follower.run(order[i++]);
+    while (i < tail && order[i].withPrevious);
+    curve.runs.push_back({follower.takeMost(), follower.now().sum()});
+  }
+  for (std::size_t i = tail; i < order.size(); ++i)
+    follower.runTail(order[i]);
+  if (tail < order.size())
+    curve.runs.push_back({follower.takeMost(), Bytes(0)});
+  curve.runs.push_back({states.update(), Bytes(0)});
+  return curve;
 }
 
 } // namespace planc::lower

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/lower/EmitProgram.h"
+#include "runtime/program/MemoryCurve.h"
 
 namespace planc::lower {
 
@@ -11,5 +12,9 @@ namespace planc::lower {
 /// parameters are those of the layer at work and those fetched ahead, or all
 /// where they are never let go.
 program::Memory memoryOf(const EmitRequest &request, std::int64_t stage);
+
+/// The same, run by run: what memoryOf() is the fullest moment of.
+program::MemoryCurve memoryCurveOf(const EmitRequest &request,
+                                   std::int64_t stage);
 
 } // namespace planc::lower

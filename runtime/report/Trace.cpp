@@ -2,6 +2,7 @@
 
 #include "runtime/report/NumberText.h"
 #include "runtime/report/Report.h"
+#include "runtime/report/TraceArguments.h"
 #include "runtime/timeline/Queries.h"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 namespace planc::report {
 
@@ -57,29 +57,42 @@ std::string_view nameOf(const Wait &wait) {
   return wordsOf(exposedBy(wait.kind));
 }
 
+/// Of an instruction, as JSON.
+struct Inside {
+  std::string name, arguments;
+};
+
 class TraceWriter {
 public:
   TraceWriter(const program::ProgramSet &set,
               const timeline::Timeline &timeline, const TraceOptions &options)
-      : set_(set), timeline_(timeline),
+      : set_(set), timeline_(timeline), options_(options),
         last_(static_cast<std::int32_t>(timeline.steps.size()) - 1) {
     origin_ = Duration(INT64_MAX);
     for (RankClassId id : set.classes.ids())
       origin_ = std::min(origin_, windowOf(timeline, id).begin);
     showAll_ = eventsInside() <= options.mostEvents;
-    names_.resize(set.blocks.size());
   }
 
   std::string write() && {
-    out_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
     for (RankClassId id : set_.classes.ids()) {
       writeTracks(id);
       writeRuns(id);
       writeCommunications(id);
       writeWaits(id);
+      writeMemory(id);
     }
-    out_ += "\n]}\n";
-    return std::move(out_);
+    // A run comes before what begins with it inside.
+    std::stable_sort(
+        events_.begin(), events_.end(),
+        [](const Event &a, const Event &b) { return a.at < b.at; });
+    std::string out = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+    out.reserve(body_.size() + 2 * events_.size() + 64);
+    for (const Event &event : events_) {
+      out += &event == events_.data() ? "" : ",\n";
+      out.append(body_, event.first, event.size);
+    }
+    return out + "\n]}\n";
   }
 
 private:
@@ -92,25 +105,34 @@ private:
     return count;
   }
 
-  void event(const std::string &body) {
-    out_ += isFirst_ ? "" : ",\n";
-    isFirst_ = false;
-    out_ += body;
+  struct Event {
+    Duration at;
+    std::size_t first, size; ///< of `body_`
+  };
+
+  template <class... Args>
+  void event(Duration at, fmt::format_string<Args...> text, Args &&...args) {
+    const std::size_t first = body_.size();
+    fmt::format_to(std::back_inserter(body_), text,
+                   std::forward<Args>(args)...);
+    events_.push_back({at, first, body_.size() - first});
   }
   /// A slice; `name` and `args` are JSON already.
   void slice(RankClassId id, int thread, Duration begin, Duration end,
              std::string_view name, std::string_view args = "") {
-    event(fmt::format("{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{"
-                      "},\"name\":{}{}{}}}",
-                      id.index(), thread, microseconds(begin - origin_),
-                      microseconds(end - begin), name,
-                      args.empty() ? "" : ",\"args\":", args));
+    event(begin,
+          "{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},"
+          "\"name\":{}{}{}}}",
+          id.index(), thread, microseconds(begin - origin_),
+          microseconds(end - begin), name,
+          args.empty() ? "" : ",\"args\":", args);
   }
   void label(RankClassId id, int thread, std::string_view what,
              std::string_view args) {
-    event(fmt::format("{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"{}\","
-                      "\"args\":{{{}}}}}",
-                      id.index(), thread, what, args));
+    event(origin_,
+          "{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"{}\","
+          "\"args\":{{{}}}}}",
+          id.index(), thread, what, args);
   }
 
   void writeTracks(RankClassId id);
@@ -119,16 +141,22 @@ private:
   void writeCommunications(RankClassId id);
   void writeFlow(RankClassId id, const Communication &communication);
   void writeWaits(RankClassId id);
+  void writeMemory(RankClassId id);
   std::string nameOf(RankClassId id, const Communication &communication) const;
-  const std::vector<std::string> &namesOf(BlockId block);
+  std::string argumentsOf(RankClassId id,
+                          const Communication &communication) const;
+  const std::vector<Inside> &namesOf(RankClassId id, BlockId block);
 
   const program::ProgramSet &set_;
   const timeline::Timeline &timeline_;
+  const TraceOptions &options_;
   std::int32_t last_;
   Duration origin_;
-  bool showAll_ = true, isFirst_ = true;
-  Table<BlockId, std::vector<std::string>> names_;
-  std::string out_;
+  bool showAll_ = true;
+  RankClassId named_; ///< whose ranks `names_` are of
+  Table<BlockId, std::vector<Inside>> names_;
+  std::string body_;
+  std::vector<Event> events_;
 };
 
 void TraceWriter::writeTracks(RankClassId id) {
@@ -149,14 +177,22 @@ void TraceWriter::writeTracks(RankClassId id) {
   }
 }
 
-/// Names of a block's instructions as JSON, made once.
-const std::vector<std::string> &TraceWriter::namesOf(BlockId block) {
-  std::vector<std::string> &names = names_[block];
+/// Texts of a block's instructions as JSON, made once for a class.
+const std::vector<Inside> &TraceWriter::namesOf(RankClassId id, BlockId block) {
+  if (named_ != id) {
+    names_ = {};
+    names_.resize(set_.blocks.size());
+    named_ = id;
+  }
+  std::vector<Inside> &names = names_[block];
   if (names.empty())
     for (const Instruction &instruction : set_.blocks[block].instructions)
-      names.push_back(quoted(instruction.name.empty()
-                                 ? toString(instruction.kind)
-                                 : std::string_view(instruction.name)));
+      names.push_back(
+          {quoted(instruction.name.empty()
+                      ? toString(instruction.kind)
+                      : std::string_view(instruction.name)),
+           collectiveArguments(instruction.kind, instruction.message,
+                               set_.classes[id].first)});
   return names;
 }
 
@@ -181,12 +217,12 @@ void TraceWriter::writeRuns(RankClassId id) {
 
 void TraceWriter::writeInside(RankClassId id, const Run &run) {
   const auto [origin, times] = instructionsOf(timeline_, run);
-  const std::vector<std::string> &names = namesOf(run.block);
+  const std::vector<Inside> &names = namesOf(id, run.block);
   const auto &code = set_.blocks[run.block].instructions;
   for (std::size_t i = 0; i < code.size(); ++i)
     if (times[i].begin < times[i].end)
       slice(id, static_cast<int>(code[i].stream), origin + times[i].begin,
-            origin + times[i].end, names[i]);
+            origin + times[i].end, names[i].name, names[i].arguments);
 }
 
 std::string TraceWriter::nameOf(RankClassId id,
@@ -208,6 +244,42 @@ std::string TraceWriter::nameOf(RankClassId id,
   return "";
 }
 
+std::string TraceWriter::argumentsOf(RankClassId id,
+                                     const Communication &communication) const {
+  using program::InstructionKind;
+  const RankProgram &code = set_.classes[id];
+  const timeline::ClassTimeline &times = timeline_.classes[id];
+  const auto ofBucket = [&](const timeline::Bucket &bucket,
+                            const auto &pieces) {
+    const program::Piece &piece = pieces[bucket.pieces.front()];
+    program::Message message = piece.message;
+    message.bytes = bucket.bytes;
+    return collectiveArguments(piece.collective, message, code.first);
+  };
+  switch (communication.source) {
+  case CommunicationSource::Send:
+  case CommunicationSource::Recv: {
+    const program::Task &task =
+        code.tasks[program::TaskId(communication.index)];
+    const bool isSend = communication.source == CommunicationSource::Send;
+    return collectiveArguments(
+        isSend ? InstructionKind::Send : InstructionKind::Recv, task.message,
+        std::min(code.first, set_.classes[task.peer].first));
+  }
+  case CommunicationSource::Collective:
+    return collectiveArguments(
+        InstructionKind::AllReduce,
+        code.tasks[program::TaskId(communication.index)].message,
+        communication.kind == program::CommunicationKind::Norm ? 0
+                                                               : code.first);
+  case CommunicationSource::Reduce:
+    return ofBucket(times.reduces[communication.index], code.reduces);
+  case CommunicationSource::Gather:
+    return ofBucket(times.gathers[communication.index], code.gathers);
+  }
+  return "";
+}
+
 /// Slices of one track may not overlap for a viewer; messages do, since the
 /// latency of one does not hold the link: each is shown from where the one
 /// before it ends.
@@ -223,7 +295,7 @@ void TraceWriter::writeCommunications(RankClassId id) {
     if (name.empty())
       name = program::toString(communication.kind);
     slice(id, static_cast<int>(communication.stream), communication.begin,
-          communication.end, quoted(name));
+          communication.end, quoted(name), argumentsOf(id, communication));
     writeFlow(id, communication);
   }
 }
@@ -238,12 +310,41 @@ void TraceWriter::writeFlow(RankClassId id,
       set_.classes[id].tasks[program::TaskId(communication.index)];
   const RankClassId from = isSend ? id : task.peer;
   const RankClassId to = isSend ? task.peer : id;
-  event(fmt::format(
-      "{{\"ph\":\"{}\",\"bp\":\"e\",\"cat\":\"message\",\"name\":\"message\","
-      "\"id\":\"{}.{}.{}\",\"pid\":{},\"tid\":{},\"ts\":{}}}",
-      isSend ? "s" : "f", from.index(), to.index(), task.tag, id.index(),
-      static_cast<int>(communication.stream),
-      microseconds(communication.begin - origin_)));
+  event(communication.begin,
+        "{{\"ph\":\"{}\",\"bp\":\"e\",\"cat\":\"message\",\"name\":"
+        "\"message\",\"id\":\"{}.{}.{}\",\"pid\":{},\"tid\":{},\"ts\":{}}}",
+        isSend ? "s" : "f", from.index(), to.index(), task.tag, id.index(),
+        static_cast<int>(communication.stream),
+        microseconds(communication.begin - origin_));
+}
+
+/// What is held from the begin of a run, and from its end where the next does
+/// not begin at once.
+void TraceWriter::writeMemory(RankClassId id) {
+  if (id.index() >= options_.memory.size())
+    return;
+  const program::MemoryCurve &curve = options_.memory[id.index()];
+  std::vector<std::size_t> place(set_.classes[id].tasks.size());
+  std::size_t count = 0;
+  for (program::TaskId task : set_.classes[id].tasks.ids())
+    if (set_.classes[id].tasks[task].kind == program::TaskKind::Run)
+      place[task.index()] = count++;
+  const auto show = [&](Duration at, Bytes bytes) {
+    event(at,
+          "{{\"ph\":\"C\",\"pid\":{},\"ts\":{},\"name\":\"memory\","
+          "\"args\":{{\"bytes\":{}}}}}",
+          id.index(), microseconds(at - origin_),
+          (curve.standing + bytes).value);
+  };
+  const std::vector<Run> &runs = timeline_.classes[id].runs;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::size_t at = place[runs[i].task.index()];
+    if (runs[i].step != last_ || at >= curve.runs.size())
+      continue;
+    show(runs[i].begin, curve.runs[at].during);
+    if (i + 1 == runs.size() || runs[i].end < runs[i + 1].begin)
+      show(runs[i].end, curve.runs[at].after);
+  }
 }
 
 void TraceWriter::writeWaits(RankClassId id) {

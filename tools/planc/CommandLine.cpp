@@ -223,6 +223,17 @@ std::optional<int> parseArguments(Arguments arguments, cl::SubCommand &verb) {
   return kUsage;
 }
 
+std::string_view formOfEnding(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  const std::string_view ending =
+      dot == std::string_view::npos ? "" : path.substr(dot + 1);
+  if (ending == "md")
+    return "markdown";
+  if (ending == "html" || ending == "svg" || ending == "json")
+    return ending;
+  return ending == "htm" ? "html" : "";
+}
+
 int refuseWord(const cl::opt<std::string> &option,
                const std::vector<std::string_view> &allowed) {
   return usageError(flagOf(option.ArgStr.str()) + " is " + oneOf(allowed) +

@@ -65,4 +65,21 @@ std::optional<Value> choose(const llvm::cl::opt<std::string> &option,
   return std::nullopt;
 }
 
+/// The word that stands for the ending of a file's name: `html` for `a.html`.
+/// Empty where it stands for none.
+std::string_view formOfEnding(std::string_view path);
+
+/// As choose(); where the option was not given, what the ending of `path` says
+/// if that is one of the choices.
+template <class Value, std::size_t N>
+std::optional<Value> chooseForm(const llvm::cl::opt<std::string> &option,
+                                std::string_view path,
+                                const std::array<Choice<Value>, N> &choices) {
+  if (option.getNumOccurrences() == 0)
+    for (const Choice<Value> &choice : choices)
+      if (choice.word == formOfEnding(path))
+        return choice.value;
+  return choose(option, choices);
+}
+
 } // namespace planc::tool

@@ -1,4 +1,6 @@
 // planc report FILE: what a step costs and why.
+#include "runtime/report/HtmlReport.h"
+#include "runtime/report/Svg.h"
 #include "runtime/report/Writers.h"
 #include "tools/planc/PlanFile.h"
 #include "tools/planc/Terminal.h"
@@ -11,24 +13,30 @@ namespace cl = llvm::cl;
 
 namespace {
 
-enum class Format { Text, Json, Markdown };
+enum class Format { Text, Json, Markdown, Html, Svg };
 enum class ColorChoice { Auto, Always, Never };
 
 struct ReportOptions {
   cl::SubCommand verb{"report", "what a step costs and why"};
   PlanOptions plan{verb};
-  TextOption format{verb, "format", "text, json or markdown", "FORM"};
-  OutputOption output{verb};
+  TextOption format{verb, "format",
+                    "text, json, markdown, html (one page with everything) or "
+                    "svg (where 100 % goes)",
+                    "FORM"};
+  OutputOption output{verb, "write to FILE; .html, .svg, .json and .md say the "
+                            "form"};
   TextOption peak{verb, "peak", "print MFU against another peak, e.g. 2PFLOP/s",
                   "RATE"};
   TextOption color{verb, "color",
                    "colour: auto (on a terminal), always or never", "WHEN"};
 };
 
-constexpr std::array<Choice<Format>, 3> kFormats = {
+constexpr std::array<Choice<Format>, 5> kFormats = {
     {{"text", Format::Text},
      {"json", Format::Json},
-     {"markdown", Format::Markdown}}};
+     {"markdown", Format::Markdown},
+     {"html", Format::Html},
+     {"svg", Format::Svg}}};
 constexpr std::array<Choice<ColorChoice>, 3> kColors = {
     {{"auto", ColorChoice::Auto},
      {"always", ColorChoice::Always},
@@ -42,7 +50,8 @@ struct Written {
 
 /// Nothing after a message.
 std::optional<Written> formOf(const ReportOptions &options) {
-  const auto format = choose(options.format, kFormats);
+  const auto format =
+      chooseForm(options.format, options.output.getValue(), kFormats);
   const auto color = format ? choose(options.color, kColors) : std::nullopt;
   if (!color)
     return std::nullopt;
@@ -54,21 +63,34 @@ std::optional<Written> formOf(const ReportOptions &options) {
                  isColored ? report::Color::Always : report::Color::Never};
 }
 
+std::string page(const report::Report &whole, const driver::Session &session) {
+  report::Picture picture = session.picture();
+  report::limit(picture, {});
+  return report::toHtml({whole, picture, session.assumptions()});
+}
+
 /// Empty where a form has nothing to say without a report.
 std::string write(const Written &form, const driver::Session &session) {
   const report::Report *made = session.report();
-  if (form.format == Format::Json) {
-    const auto rows = rowsOf(session);
-    if (made == nullptr)
-      return report::toJson(statusOf(session.outcome()), rows);
-    report::Report whole = *made;
-    whole.diagnostics = rows;
-    return report::toJson(whole);
-  }
   if (made == nullptr)
-    return "";
-  return form.format == Format::Markdown ? report::toMarkdown(*made)
-                                         : report::toText(*made, {form.color});
+    return form.format == Format::Json
+               ? report::toJson(statusOf(session.outcome()), rowsOf(session))
+               : "";
+  report::Report whole = *made;
+  whole.diagnostics = rowsOf(session);
+  switch (form.format) {
+  case Format::Text:
+    return report::toText(*made, {form.color});
+  case Format::Json:
+    return report::toJson(whole);
+  case Format::Markdown:
+    return report::toMarkdown(*made);
+  case Format::Html:
+    return page(whole, session);
+  case Format::Svg:
+    return report::waterfallSvg(*made);
+  }
+  return "";
 }
 
 } // namespace

@@ -179,7 +179,7 @@ TEST_CASE("trace: parses; a run and what is in it share a track") {
   // 6 runs with one kernel each and two stages; stage 0 waits once (before its
   // first backward), stage 1 once (before its first forward).
   CHECK(slices == 2 * 6 * 2 + 2);
-  const auto few = toTrace(toy.programs, toy.timeline, {0});
+  const auto few = toTrace(toy.programs, toy.timeline, {0, {}});
   CHECK(few.size() < toTrace(toy.programs, toy.timeline).size());
 }
 

@@ -1,0 +1,111 @@
+// The schedule as a grid: every pass one cell, so that the order itself is seen.
+
+const cells = { rows: [], columns: 0, size: 24, height: 24 };
+
+/** Columns of passes: each right after what it needs and what its stage ran
+ * before. Null where passes were merged or do not fit together. */
+function placePasses() {
+  const at = new Map(); // 'chunk.batch.kind' to a column
+  const lists = stages.map((stage) => {
+    const track = stage.tracks[0], list = [];
+    for (let i = 0; i < track.count; ++i) {
+      const kind = kinds[track.kinds[i]], key = shadeKeys[kind.shade];
+      if (kind.count > 1) return null;
+      if (key !== 'update')
+        list.push({ key, chunk: kind.chunk, batch: track.batches[i], paired: track.with ? track.with[i] : -1, shade: kind.shade });
+    }
+    return list;
+  });
+  if (lists.includes(null)) return null;
+  const chunks = 1 + lists.reduce((most, list) => list.reduce((of, pass) => Math.max(of, pass.chunk), most), 0);
+  const needs = (pass) => {
+    if (pass.key === 'forward' || pass.key === 'together') return pass.chunk > 0 ? [pass.chunk - 1, 'f'] : null;
+    if (pass.key === 'backward') return pass.chunk + 1 < chunks ? [pass.chunk + 1, 'b'] : null;
+    return null;
+  };
+  const next = lists.map(() => 0), free = lists.map(() => 0);
+  for (let moved = true; moved;) {
+    moved = false;
+    lists.forEach((list, stage) => {
+      for (; next[stage] < list.length; ++next[stage]) {
+        const pass = list[next[stage]], need = needs(pass);
+        let column = free[stage];
+        if (need) {
+          const before = at.get(need[0] + '.' + pass.batch + '.' + need[1]);
+          if (before === undefined) break;
+          column = Math.max(column, before + 1);
+        }
+        pass.column = column;
+        free[stage] = column + 1;
+        const kind = pass.key === 'backward' ? 'b' : pass.key === 'weight_gradient' ? 'w' : 'f';
+        at.set(pass.chunk + '.' + pass.batch + '.' + kind, column);
+        if (pass.paired >= 0) at.set(pairedChunk(pass, chunks) + '.' + pass.paired + '.b', column);
+        moved = true;
+      }
+    });
+  }
+  return next.every((count, stage) => count === lists[stage].length) ? lists : null;
+}
+/** Bidirectional schedules run a backward of the mirrored chunk beside. */
+const pairedChunk = (pass, chunks) => (stages.length === chunks ? pass.chunk : chunks - 1 - pass.chunk);
+
+function drawGrid() {
+  if (cells.rows.length === 0) return;
+  const canvas = byId('cells'), plot = canvas.closest('.plot');
+  const width = plot.clientWidth, height = cells.rows.length * cells.height + 12;
+  canvas.style.width = width + 'px';
+  const pen = sized(canvas, width, height);
+  pen.clearRect(0, 0, width, height);
+  pen.font = '11px system-ui, sans-serif';
+  pen.textBaseline = 'middle';
+  const left = 64, first = plot.scrollLeft / cells.size - 1, last = first + width / cells.size + 2;
+  cells.rows.forEach((list, stage) => {
+    const y = 6 + stage * cells.height;
+    let low = 0, high = list.length;
+    while (low < high) { const middle = (low + high) >> 1; if (list[middle].column < first) low = middle + 1; else high = middle; }
+    pen.textAlign = 'center';
+    for (let i = low; i < list.length && list[i].column <= last; ++i) {
+      const x = left + list[i].column * cells.size - plot.scrollLeft;
+      pen.fillStyle = colours.shades[list[i].shade];
+      pen.fillRect(x, y, cells.size - 1, cells.height - 2);
+      if (cells.size < 18 || list[i].batch < 0) continue;
+      pen.fillStyle = '#fff';
+      pen.fillText(list[i].batch, x + cells.size / 2, y + cells.height / 2 - 1);
+    }
+  });
+  pen.fillStyle = colours.panel;
+  pen.fillRect(0, 0, left - 2, height);
+  pen.fillStyle = colours.soft;
+  pen.textAlign = 'right';
+  cells.rows.forEach((list, stage) => {
+    if (cells.height >= 12) pen.fillText(stages[stage].name, left - 8, 6 + (stage + 0.5) * cells.height - 1);
+  });
+}
+
+/** The first passes of each stage, in words. */
+function orderTable() {
+  const kMost = 64;
+  const letters = { forward: 'F', backward: 'B', weight_gradient: 'W', together: 'F' };
+  const text = (pass) => letters[pass.key] + pass.batch + (pass.paired >= 0 ? '&B' + pass.paired : '');
+  byId('orders').replaceChildren(element('tbody', {}, ...cells.rows.map((list, stage) =>
+    row([stages[stage].name, element('code', { text: list.slice(0, kMost).map(text).join(' ') +
+      (list.length > kMost ? ' and ' + (list.length - kMost) + ' more' : '') })]))));
+}
+
+function grid() {
+  const rows = stages.length > 1 ? placePasses() : null;
+  if (!rows) return remove('grid');
+  cells.rows = rows;
+  cells.columns = 1 + Math.max(...rows.map((list) => (list.length ? list[list.length - 1].column : 0)));
+  if (stages.length > 16) { cells.height = 14; }
+  const plot = byId('cells').closest('.plot');
+  // All of it where that leaves cells to see, else it scrolls.
+  const room = (plot.clientWidth - 72) / cells.columns;
+  cells.size = room >= 24 ? 24 : room >= 5 ? room : stages.length > 16 ? 18 : 22;
+  document.querySelector('.gridwide').style.width = Math.max(plot.clientWidth - 2, 72 + cells.columns * cells.size) + 'px';
+  byId('cells').setAttribute('aria-label', 'passes of ' + stages.length + ' stages in ' + cells.columns + ' columns');
+  plot.addEventListener('scroll', () => requestAnimationFrame(drawGrid));
+  window.addEventListener('resize', drawGrid);
+  orderTable();
+  drawGrid();
+}

@@ -1,0 +1,147 @@
+"""What is in pages and pictures, read as text.
+
+usage: FilesTest.py PLANC
+"""
+import os
+import re
+import sys
+import tempfile
+import xml.etree.ElementTree as xml
+
+from Pages import (PLANS, Checks, blocks_of, data_of, example, memory_of)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def check_page(checks, name, page, report):
+    checks.check(len(page) < 5_000_000, f"{name}: {len(page)} bytes")
+    data = data_of(page)
+    checks.check(data["report"] == report, f"{name}: not the report's JSON")
+    rest = page.replace('xmlns="http://www.w3.org/2000/svg"', "")
+    rest = re.sub(r'<script type="application/json".*?</script>', "", rest,
+                  flags=re.S)
+    checks.check("Content-Security-Policy" in rest
+                 and "default-src 'none'" in rest, f"{name}: no policy")
+    checks.check(not re.search(r'\b(?:src|srcset|action)=', rest),
+                 f"{name}: loads something")
+    checks.check(not re.search(r'href="[^#]', rest), f"{name}: leads elsewhere")
+    checks.check("{{" not in rest.split("<script>")[0], f"{name}: a mark is left")
+    return data
+
+
+def check_picture(checks, name, picture, report):
+    stages = report["memory"]["stages"]
+    checks.check([one["name"] for one in picture["stages"]]
+                 == [one["stage"] for one in stages], f"{name}: other stages")
+    most = [max(held for _, held in points) for points in memory_of(picture)]
+    checks.check(most == [stage["peak_bytes"] for stage in stages],
+                 f"{name}: the most of a curve is not the stage's peak")
+    tick, length = picture["tick_s"], picture["length"]
+    ranks = busy = 0
+    for stage in picture["stages"]:
+        for track in stage["tracks"]:
+            blocks = blocks_of(picture, track)
+            checks.check(all(begin >= 0 and end <= length + 1
+                             for begin, end, _ in blocks)
+                         and all(flat >= 0 for flat in track["blocks"][0::3]),
+                         f"{name}: {stage['name']} {track['name']} overlaps")
+        computes = blocks_of(picture, stage["tracks"][0])
+        busy += stage["ranks"] * sum(kind[0] * kind[1] / 1000
+                                     for _, _, kind in computes)
+        ranks += stage["ranks"]
+    # Idle by the waterfall: what ranks wait for outside their passes is no
+    # more than what passes leave of the step.
+    step = report["step_time_s"]
+    waits = sum(row["time_s"] for row in report["waterfall"]
+                if row["cause"] in ("bubble", "skew", "step_end"))
+    idle = step - busy * tick / ranks
+    checks.check(idle >= waits - 0.001 * step,
+                 f"{name}: idle {idle} s, waits {waits} s of {step} s")
+    checks.check(busy * tick / ranks <= step * 1.001,
+                 f"{name}: computes {busy * tick / ranks} s of {step} s")
+    for shade in {kind[2] for kind in picture["kinds"]}:
+        checks.check(shade < len(picture["shades"]), f"{name}: no shade {shade}")
+
+
+def check_assumptions(checks, name, rows):
+    names = {row["name"] for row in rows}
+    checks.check({"peak", "memory", "link"} <= names, f"{name}: {names}")
+    checks.check(all(row["value"] and row["line"] > 0 for row in rows),
+                 f"{name}: an assumption without value or place")
+    measured = [row for row in rows if row["name"] == "matmul_efficiency"]
+    checks.check(all(row["source"] for row in measured),
+                 f"{name}: no source of matmul_efficiency")
+
+
+def check_svg(checks, name, text, words):
+    checks.check(len(text) < 1_000_000, f"{name}: {len(text)} bytes")
+    root = xml.fromstring(text)
+    checks.check(root.get("role") == "img"
+                 and root.get("aria-labelledby") == "title description",
+                 f"{name}: unnamed")
+    checks.check(root.find(SVG + "title").text and root.find(SVG + "desc").text,
+                 f"{name}: no title or description")
+    tags = {one.tag for one in root.iter()}
+    checks.check(tags <= {SVG + tag for tag in
+                          ("svg", "title", "desc", "style", "rect", "path",
+                           "text", "g")}, f"{name}: {tags}")
+    checks.check("prefers-color-scheme:dark" in text, f"{name}: no dark")
+    shown = " ".join(one.text or "" for one in root.iter(SVG + "text"))
+    for word in words:
+        checks.check(word in shown, f"{name}: no `{word}`")
+
+
+def check_hostile(checks):
+    """No text of a plan's ends the block that it stands in."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "</script><b>.plan")
+        os.makedirs(os.path.dirname(path))
+        with open(PLANS[1]) as source, open(path, "w") as copy:
+            copy.write(source.read())
+        page = checks.run("report", path, "--format", "html")
+        checks.check(data_of(page)["report"]["file"].endswith("</script><b>.plan"),
+                     "the file's name is not what it was")
+        checks.check(page.count("</script>") == 2, "a block was ended")
+
+
+def check_forms(checks):
+    """What a file's name ends in says the form; a word says it before."""
+    with tempfile.TemporaryDirectory() as folder:
+        for ending, begin in (("html", "<!DOCTYPE html>"), ("svg", "<svg "),
+                              ("json", "{\n"), ("md", "### "), ("txt", "ddp ")):
+            path = os.path.join(folder, "a." + ending)
+            checks.run("report", PLANS[1], "-o", path)
+            with open(path) as written:
+                checks.check(written.read().startswith(begin), path)
+        path = os.path.join(folder, "a.html")
+        checks.run("report", PLANS[1], "-o", path, "--format", "json")
+        with open(path) as written:
+            checks.check(written.read().startswith("{"), path)
+
+
+def main():
+    checks = Checks(sys.argv[1])
+    plans = {str(stages): plan for stages, plan in PLANS.items()}
+    for name in ("deepseek_v3", "schedules", "long_context"):
+        plans[name] = example(name)
+    for name, plan in plans.items():
+        report = checks.json(plan)
+        page = checks.run("report", plan, "--format", "html")
+        data = check_page(checks, name, page, report)
+        check_picture(checks, name, data["picture"], report)
+        check_assumptions(checks, name, data["assumptions"]["rows"])
+        timeline = checks.run("trace", plan, "--format", "svg")
+        check_svg(checks, name + " timeline", timeline,
+                  [report["memory"]["stages"][-1]["stage"], "forward"])
+        waterfall = checks.run("report", plan, "--format", "svg")
+        check_svg(checks, name + " waterfall", waterfall,
+                  ["model arithmetic", "below peak"])
+        if plan == PLANS[16]:
+            again = checks.run("report", plan, "--format", "html")
+            checks.check(page == again, name + ": twice is not the same")
+    check_hostile(checks)
+    check_forms(checks)
+    checks.end()
+
+
+main()
