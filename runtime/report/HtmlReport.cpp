@@ -1,9 +1,9 @@
 #include "runtime/report/HtmlReport.h"
 
 #include "runtime/report/JsonWriter.h"
+#include "runtime/report/PageFiles.h"
 #include "runtime/report/Svg.h"
 #include "runtime/report/Writers.h"
-#include "runtime/report/PageFiles.h"
 
 #include <fmt/format.h>
 
