@@ -88,9 +88,12 @@ std::string shadeVariables() {
 
 std::string toHtml(const PageInputs &inputs) {
   const std::string data = fmt::format(
-      "{{\"report\":{},\"words\":{},\"assumptions\":{},\"picture\":{}}}",
+      "{{\"report\":{},\"words\":{},\"assumptions\":{},\"explanation\":{},"
+      "\"picture\":{}}}",
       toJson(inputs.report), wordsJson(inputs.report),
-      assumptionsOf(inputs.assumptions), toJson(inputs.picture));
+      assumptionsOf(inputs.assumptions),
+      inputs.explanation ? toJson(*inputs.explanation) : "null",
+      toJson(inputs.picture));
   const std::string title =
       escapedXml(oneLine(inputs.report.planned.plan)) + " · planc";
   std::string out;

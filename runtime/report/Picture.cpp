@@ -380,6 +380,14 @@ std::size_t Picture::blockCount() const {
   return count;
 }
 
+std::size_t Picture::passCount() const {
+  std::size_t count = 0;
+  for (const PictureStage &stage : stages)
+    if (!stage.tracks.empty())
+      count += stage.tracks.front().blocks.size();
+  return count;
+}
+
 Picture makePicture(const ReportInputs &inputs,
                     std::span<const program::MemoryCurve> memory,
                     const PictureOptions &options) {

@@ -71,6 +71,7 @@ struct Picture {
   std::vector<ResolvedLine> places;
 
   std::size_t blockCount() const; ///< of all stages, insides apart
+  std::size_t passCount() const;  ///< of them, on compute tracks
 };
 
 struct PictureOptions {

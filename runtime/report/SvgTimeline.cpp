@@ -33,6 +33,14 @@ std::string tenths(std::int64_t value) {
                          : fmt::format("{}.{}", value / 10, value % 10);
 }
 
+/// Whether dark text is read better on a colour, on light and on dark.
+bool isLight(const ShadeInfo &info) {
+  const auto part = [&](std::size_t at) {
+    return std::stoi(std::string(info.light.substr(at, 2)), nullptr, 16);
+  };
+  return part(1) * 299 + part(3) * 587 + part(5) * 114 > 110'000;
+}
+
 class TimelineSvg {
 public:
   TimelineSvg(const Picture &picture, std::int64_t least)
@@ -116,7 +124,8 @@ void TimelineSvg::drawBlock(const PictureBlock &block, const Band &band) {
     constexpr std::size_t kMostLabels = 2'000;
     if (band.height >= 16 && end - begin >= 160 && block.microBatch >= 0 &&
         labelCount_++ < kMostLabels)
-      labels_ += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>",
+      labels_ += fmt::format("<text{} x=\"{}\" y=\"{}\">{}</text>",
+                             isLight(infoOf(block.shade)) ? " class=\"k\"" : "",
                              tenths(kLeft * 10 + (begin + end) / 2),
                              band.y + band.height - 6, block.microBatch);
     return;
@@ -256,7 +265,7 @@ std::string TimelineSvg::assembled(const Report &report, std::int64_t height) {
       ".h{{font-size:15px;font-weight:600}}.n{{text-anchor:end}}"
       ".t{{text-anchor:middle;fill:#62686f}}.g{{stroke:#8a8f95;"
       "stroke-opacity:.25}}.m text{{text-anchor:middle;font-size:10px;"
-      "fill:#fff}}"
+      "fill:#fff}}.m .k{{fill:#0c1116}}"
       "@media(prefers-color-scheme:dark){{text{{fill:#e4e6e8}}"
       ".t{{fill:#a3a9b0}}.b{{fill:#16181b}}}}</style>\n"
       "<rect class=\"b\" width=\"100%\" height=\"100%\"/>\n"

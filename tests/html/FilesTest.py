@@ -2,6 +2,7 @@
 
 usage: FilesTest.py PLANC
 """
+import json
 import os
 import re
 import sys
@@ -27,6 +28,14 @@ def check_page(checks, name, page, report):
     checks.check(not re.search(r'href="[^#]', rest), f"{name}: leads elsewhere")
     checks.check("{{" not in rest.split("<script>")[0], f"{name}: a mark is left")
     return data
+
+
+def check_explanation(checks, name, plan, found, passes):
+    if passes > 10_000:
+        checks.check(found is None, f"{name}: {passes} passes are explained")
+        return
+    wanted = json.loads(checks.run("explain", plan, "--format", "json"))
+    checks.check(found == wanted, f"{name}: another explanation")
 
 
 def check_picture(checks, name, picture, report):
@@ -130,6 +139,9 @@ def main():
         data = check_page(checks, name, page, report)
         check_picture(checks, name, data["picture"], report)
         check_assumptions(checks, name, data["assumptions"]["rows"])
+        passes = sum(len(stage["tracks"][0]["blocks"]) // 3
+                     for stage in data["picture"]["stages"])
+        check_explanation(checks, name, plan, data["explanation"], passes)
         timeline = checks.run("trace", plan, "--format", "svg")
         check_svg(checks, name + " timeline", timeline,
                   [report["memory"]["stages"][-1]["stage"], "forward"])

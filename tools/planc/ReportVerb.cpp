@@ -65,8 +65,15 @@ std::optional<Written> formOf(const ReportOptions &options) {
 
 std::string page(const report::Report &whole, const driver::Session &session) {
   report::Picture picture = session.picture();
+  // What one percent more is worth takes a few dozen steps more, each as long
+  // as this one.
+  constexpr std::size_t kMostPasses = 10'000;
+  std::optional<report::Explanation> explanation;
+  if (picture.passCount() <= kMostPasses)
+    explanation = session.explain();
   report::limit(picture, {});
-  return report::toHtml({whole, picture, session.assumptions()});
+  return report::toHtml(
+      {whole, picture, session.assumptions(), std::move(explanation)});
 }
 
 /// Empty where a form has nothing to say without a report.

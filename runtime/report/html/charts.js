@@ -94,11 +94,17 @@ function bar(parts, from = 0) {
 
 const style = () => getComputedStyle(document.documentElement);
 const shadeKeys = picture.shades.map((shade) => shade.key);
+/** What is read best on a colour. */
+function inkOn(colour) {
+  const [red, green, blue] = colour.match(/[0-9a-f]{2}/gi).map((hex) => parseInt(hex, 16));
+  return red * 299 + green * 587 + blue * 114 > 110000 ? '#0c1116' : '#ffffff';
+}
 let colours = {};
 function readColours() {
   const now = style();
   const of = (name) => now.getPropertyValue(name).trim();
-  colours = { shades: shadeKeys.map((key) => of('--shade-' + key)),
+  const shades = shadeKeys.map((key) => of('--shade-' + key));
+  colours = { shades, inks: shades.map(inkOn),
     ink: of('--ink'), soft: of('--soft'), line: of('--line'), panel: of('--panel'),
     paper: of('--paper'), accent: of('--accent'), mark: of('--mark') };
   return colours;

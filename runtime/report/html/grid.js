@@ -69,7 +69,7 @@ function drawGrid() {
       pen.fillStyle = colours.shades[list[i].shade];
       pen.fillRect(x, y, cells.size - 1, cells.height - 2);
       if (cells.size < 18 || list[i].batch < 0) continue;
-      pen.fillStyle = '#fff';
+      pen.fillStyle = colours.inks[list[i].shade];
       pen.fillText(list[i].batch, x + cells.size / 2, y + cells.height / 2 - 1);
     }
   });

@@ -177,6 +177,22 @@ function orders() {
   fill('order', rows);
 }
 
+/** A change of the step, with its sign. */
+const signed = (text, value) => (value < 0 ? '−' : value > 0 ? '+' : '') + text;
+
+function sensitivities() {
+  const all = data.explanation;
+  if (!all || all.sensitivities.length === 0) return remove('more');
+  fill('more', all.sensitivities.map((one) => [one.resource, one.has,
+    ['number', signed(duration(Math.abs(one.change_s)), one.change_s)],
+    ['number', signed((100 * Math.abs(one.change_fraction)).toFixed(3) + ' %', one.change_fraction)],
+    ['bar', bar([[Math.min(Math.max(-one.change_fraction * 100, 0), 1), 'var(--accent)',
+      'one percent saves ' + (-100 * one.change_fraction).toFixed(3) + ' percent']])]]));
+  byId('ways').replaceChildren(...all.exposed.filter((one) => one.hidden_if.length > 0).map((one) =>
+    element('li', { text: one.kind + ' communication, ' + duration(one.exposed_s) + ' exposed, would be hidden with ' +
+      one.hidden_if.map((way) => way.resource + ' ' + way.needs + ' (has ' + way.has + ')').join(', or ') })));
+}
+
 function expectations() {
   if (report.expectations.length === 0) return remove('expectations');
   fill('expectations', report.expectations.map((one) => [element('code', { text: one.text }),
@@ -215,7 +231,7 @@ function sectionLinks() {
 document.addEventListener('DOMContentLoaded', () => {
   readColours();
   for (const part of [head, figures, waterfall, timeline, grid, communication, memoryTable, memoryCurve,
-    lines, orders, expectations, diagnostics, assumptions, sectionLinks])
+    lines, orders, sensitivities, expectations, diagnostics, assumptions, sectionLinks])
     part();
   document.documentElement.dataset.ready = 'yes';
 });

@@ -91,9 +91,9 @@ function drawTrack(pen, rowAt) {
           pen.fillRect(x, y + head, 1, height - head);
           pen.globalAlpha = 1;
         });
-      label(pen, begin, end, y, head || 0, textOfRun(track, index, wide));
+      label(pen, begin, end, { y, height: head, shade: kind.shade, text: textOfRun(track, index, wide) });
     } else {
-      label(pen, begin, end, y, height, textOfRun(track, index, wide));
+      label(pen, begin, end, { y, height, shade: kind.shade, text: textOfRun(track, index, wide) });
     }
   }, column);
 }
@@ -125,11 +125,11 @@ function textOfRun(track, index, wide) {
   return wide > 7 * (name.length + 6) ? name + (number ? ' · ' + number : '') : number;
 }
 
-function label(pen, begin, end, y, height, text) {
+function label(pen, begin, end, { y, height, shade, text }) {
   if (!text || height < 10) return;
   const x0 = Math.max(xOf(begin), view.left), x1 = Math.min(xOf(end), byId('canvas').clientWidth);
   if (pen.measureText(text).width + 6 > x1 - x0) return;
-  pen.fillStyle = '#fff';
+  pen.fillStyle = colours.inks[shade];
   pen.textAlign = 'center';
   pen.fillText(text, (x0 + x1) / 2, y + height / 2);
 }

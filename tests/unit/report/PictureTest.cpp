@@ -148,11 +148,11 @@ TEST_CASE("page: no name ends the block of data or becomes a tag") {
   inputs.planned.plan = "</script><script>alert(1)</script>";
   const Report report = buildReport(inputs);
   const Picture picture = makePicture(inputs, {});
-  const std::string page = toHtml({report, picture, {}});
+  const std::string page = toHtml({report, picture, {}, {}});
   CHECK(page.find("<script>alert") == std::string::npos);
   CHECK(page.find("\\u003c/script>") != std::string::npos);
   CHECK(page.find("{{data}}") == std::string::npos);
-  CHECK(page == toHtml({report, picture, {}}));
+  CHECK(page == toHtml({report, picture, {}, {}}));
   const auto isText = [](const std::string &svg) {
     return svg.find("<script") == std::string::npos &&
            svg.find("&lt;/script&gt;") != std::string::npos;
