@@ -98,10 +98,13 @@ std::int64_t preemptiveEnd(std::vector<HeadTail> jobs) {
 }
 
 Chains chainsOf(const Problem &problem) {
+  return chainsOf(problem, anyOrder(problem));
+}
+
+Chains chainsOf(const Problem &problem, const std::vector<TaskId> &order) {
   Chains out;
   out.head.resize(problem.tasks.size());
   out.tail.resize(problem.tasks.size());
-  const std::vector<TaskId> order = anyOrder(problem);
   for (TaskId id : order) {
     Duration &head = out.head[id];
     head = problem.tasks[id].release;

@@ -10,6 +10,8 @@ struct Chains {
   Table<TaskId, Duration> tail; ///< from its end, no makespan is shorter
 };
 Chains chainsOf(const Problem &problem);
+/// The same along an order that is known: all tasks, dependences first.
+Chains chainsOf(const Problem &problem, const std::vector<TaskId> &order);
 
 /// The same where what stands before (behind) a task takes its time on each
 /// resource, one after the other: of the ancestors of a task, any that begin

@@ -26,7 +26,20 @@ bool allUpdate(const program::ProgramSet &set) {
       });
 }
 
-/// Whether the updates of all classes begin together.
+std::map<TaskId, std::int32_t> firstForwards(const RankProgram &rankClass) {
+  std::map<std::int32_t, TaskId> byChunk;
+  for (TaskId id : rankClass.tasks.ids())
+    if (const Task &task = rankClass.tasks[id];
+        task.kind == TaskKind::Run && task.pass == PassKind::Forward)
+      byChunk.try_emplace(task.chunk, id);
+  std::map<TaskId, std::int32_t> out;
+  for (const auto &[chunk, id] : byChunk)
+    out[id] = chunk;
+  return out;
+}
+
+} // namespace
+
 bool allMeet(const program::ProgramSet &set) {
   std::size_t members = 0, norms = 0;
   std::int64_t tag = -1;
@@ -44,20 +57,6 @@ bool allMeet(const program::ProgramSet &set) {
            (tag >= 0 || set.classes.size() == 1);
   return set.stepEnd == program::ProgramSet::StepEnd::Joined;
 }
-
-std::map<TaskId, std::int32_t> firstForwards(const RankProgram &rankClass) {
-  std::map<std::int32_t, TaskId> byChunk;
-  for (TaskId id : rankClass.tasks.ids())
-    if (const Task &task = rankClass.tasks[id];
-        task.kind == TaskKind::Run && task.pass == PassKind::Forward)
-      byChunk.try_emplace(task.chunk, id);
-  std::map<TaskId, std::int32_t> out;
-  for (const auto &[chunk, id] : byChunk)
-    out[id] = chunk;
-  return out;
-}
-
-} // namespace
 
 BlockBound boundOf(const program::Block &block,
                    const std::vector<OpCost> &costs) {
@@ -83,9 +82,9 @@ BlockBound boundOf(const program::Block &block,
   return out;
 }
 
-StepBound::StepBound(const Simulator &simulator)
+StepBound::StepBound(const Simulator &simulator, Contention contention)
     : set_(simulator.set()), costs_(simulator.costs()),
-      program_(simulator.program()) {
+      program_(simulator.program()), contention_(contention) {
   for (program::BlockId id : set_.blocks.ids())
     blocks_.push_back(
         boundOf(set_.blocks[id], costs_.instructions[id.index()]));
@@ -97,19 +96,33 @@ LowerBounds StepBound::find() {
     bounds.anyOrder = std::max(bounds.anyOrder, loadOf(rankClass));
   bounds.inOrder = bounds.anyOrder;
   // Where ranks do not meet, each by itself goes from update to update.
-  const bool meet = allMeet(set_);
-  if (!meet && !allUpdate(set_))
+  meet_ = allMeet(set_);
+  if (!meet_ && !allUpdate(set_))
     return bounds;
   for (RankClassId c : set_.classes.ids())
-    addClass(c, meet ? Awaited::ByAnything : Awaited::ByRuns);
-  if (meet)
+    addClass(c, meet_ ? Awaited::ByAnything : Awaited::ByRuns);
+  if (meet_)
     linkTransfers();
   for (RankClassId c : set_.classes.ids())
     linkGathers(c);
   linkRests();
-  bounds.anyOrder = std::max(bounds.anyOrder, endOf(sched::chainsOf(problem_)));
+  // What the order adds goes to the end of each list, and is taken off again.
+  // Whatever order serves with it serves without.
+  std::vector<std::size_t> free;
+  free.reserve(problem_.tasks.size());
+  for (const sched::Task &task : problem_.tasks)
+    free.push_back(task.deps.size());
   linkOrder();
-  bounds.inOrder = std::max(bounds.anyOrder, endOf(sched::chainsOf(problem_)));
+  const std::vector<sched::TaskId> order = sched::anyOrder(problem_);
+  const Duration inOrder = endOf(sched::chainsOf(problem_, order));
+  for (sched::TaskId id : problem_.tasks.ids())
+    if (id.index() < free.size())
+      problem_.tasks[id].deps.resize(free[id.index()]);
+    else
+      problem_.tasks[id].duration = Duration(0);
+  bounds.anyOrder =
+      std::max(bounds.anyOrder, endOf(sched::chainsOf(problem_, order)));
+  bounds.inOrder = std::max(bounds.anyOrder, inOrder);
   return bounds;
 }
 
@@ -220,16 +233,16 @@ void StepBound::linkGathers(RankClassId c) {
   std::map<std::int32_t, Gathered> byChunk;
   const std::map<TaskId, std::int32_t> firsts = firstForwards(rankClass);
   for (const Piece &piece : rankClass.gathers) {
+    const OpCost own = costs_.bucket(rankClass, piece, piece.message.bytes);
     for (const Piece::Use &use : piece.uses)
       if (auto at = firsts.find(use.task); at != firsts.end()) {
         byChunk[at->second].add(
-            loads.shareOf(piece),
+            loads.shareOf(piece), loads.useOf(piece, own),
             blockOf(rankClass.tasks[use.task]).leftFrom(use.instruction));
         break;
       }
     // A bucket that has it takes no less than it does by itself.
-    const sched::TaskId alone = lengthAfter(
-        c, costs_.bucket(rankClass, piece, piece.message.bytes).duration);
+    const sched::TaskId alone = lengthAfter(c, own.duration);
     const sched::TaskId gather = add(loads.shareOf(piece), link);
     problem_.tasks[gather].deps.push_back({updates_[c.index()], Duration(0)});
     for (const Piece::Use &use : piece.uses) {
@@ -245,6 +258,8 @@ void StepBound::linkGathers(RankClassId c) {
     }
   }
   holdRuns(c, byChunk);
+  if (!byChunk.empty())
+    gathered_[c] = std::move(byChunk);
 }
 
 void StepBound::linkRests() {
@@ -330,11 +345,64 @@ void StepBound::linkOrder() {
       }
       before = node;
     }
+    holdFirsts(c);
   }
 }
 
-LowerBounds stepLowerBounds(const Simulator &simulator) {
-  return StepBound(simulator).find();
+bool StepBound::comesAfterUpdate(const Transfer &transfer) const {
+  const auto updateOf = [&](std::size_t rankClass) {
+    return problem_.tasks[updates_[rankClass]].duration;
+  };
+  Duration run(0);
+  const RankProgram &sender = set_.classes[RankClassId(transfer.from)];
+  for (TaskId dep : sender.tasks[TaskId(transfer.send)].deps)
+    if (const Task &task = sender.tasks[dep]; task.kind == TaskKind::Run)
+      run = std::max(run, blockOf(task).least);
+  return updateOf(transfer.from) + run >= updateOf(transfer.to);
+}
+
+void StepBound::holdFirsts(RankClassId c) {
+  const auto at = gathered_.find(c);
+  if (at == gathered_.end() || !meet_)
+    return;
+  const RankProgram &rankClass = set_.classes[c];
+  std::map<std::int32_t, Gathered> left = at->second;
+  Duration load(0);
+  LinkUse use;
+  for (TaskId id : rankClass.tasks.ids()) {
+    const Task &task = rankClass.tasks[id];
+    if (left.empty())
+      return;
+    if (task.kind != TaskKind::Run || task.pass == PassKind::Update)
+      continue;
+    for (TaskId dep : task.deps)
+      if (rankClass.tasks[dep].kind == TaskKind::Recv &&
+          contention_ == Contention::On) {
+        const Transfer &transfer =
+            program_.transfers
+                [program_.classes[c.index()].tasks[dep.index()].match];
+        const OpCost &cost = costs_.tasks[transfer.from][transfer.send];
+        if (comesAfterUpdate(transfer))
+          use.add(useOf(cost, cost.duration - cost.latency));
+      }
+    const auto own = left.find(task.chunk);
+    if (task.pass != PassKind::Forward || own == left.end())
+      continue;
+    Duration begin = std::max(load, use.most());
+    load += own->second.load;
+    use.add(own->second.use);
+    // It begins without its own and holds its stream till it has ended.
+    begin = std::max(begin, std::max(load, use.most()) + own->second.rest -
+                                blockOf(task).least);
+    left.erase(own);
+    const sched::TaskId held = lengthAfter(c, begin);
+    problem_.tasks[nodes_[c.index()][id.index()]].deps.push_back(
+        {held, Duration(0)});
+  }
+}
+
+LowerBounds stepLowerBounds(const Simulator &simulator, Contention contention) {
+  return StepBound(simulator, contention).find();
 }
 
 } // namespace planc::sim

@@ -22,6 +22,12 @@ struct LowerBounds {
 /// the simulation. Both hold for any order of the instructions in a run, any
 /// buckets, any order of gathers and any overlap, as long as a bucket takes no
 /// longer than its pieces one after the other, and no less than each of them.
-LowerBounds stepLowerBounds(const Simulator &simulator);
+/// With contention on, messages of the pipeline and buckets share the links of
+/// a rank, which carry no more than all of them give.
+LowerBounds stepLowerBounds(const Simulator &simulator,
+                            Contention contention = Contention::On);
+
+/// Whether the updates of all classes begin together.
+bool allMeet(const program::ProgramSet &set);
 
 } // namespace planc::sim

@@ -34,6 +34,17 @@ struct LinkLoad {
 
 } // namespace
 
+LinkUse useOf(const OpCost &cost, Duration length) {
+  constexpr std::int64_t kRounded = 10; // millionths
+  LinkUse out;
+  for (std::size_t level = 0; level < kLevels; ++level)
+    out.levels[level] = Duration(static_cast<std::int64_t>(
+        Int128(length.value) *
+        std::max<std::int64_t>(0, cost.links[level] - kRounded) /
+        cost::kWhole));
+  return out;
+}
+
 PieceLoads::PieceLoads(const Costs &costs, const RankProgram &rankClass,
                        const Table<program::PieceId, Piece> &pieces) {
   for (const Piece &piece : pieces) {
@@ -44,14 +55,23 @@ PieceLoads::PieceLoads(const Costs &costs, const RankProgram &rankClass,
       sum.bytes = std::numeric_limits<std::int64_t>::max();
   }
   for (auto &[key, sum] : groups_)
-    sum.load = costs.bucket(rankClass, *sum.like, Bytes(sum.bytes)).duration;
+    sum.cost = costs.bucket(rankClass, *sum.like, Bytes(sum.bytes));
 }
 
 Duration PieceLoads::shareOf(const Piece &piece) const {
   const Sum &sum = groups_.at(keyOf(piece));
   return Duration(static_cast<std::int64_t>(
-      Int128(sum.load.value) * piece.message.bytes.value /
+      Int128(sum.cost.duration.value) * piece.message.bytes.value /
       std::max<std::int64_t>(1, sum.bytes)));
+}
+
+LinkUse PieceLoads::useOf(const Piece &piece, const OpCost &alone) const {
+  LinkUse out = sim::useOf(alone, alone.duration);
+  const LinkUse share =
+      sim::useOf(groups_.at(keyOf(piece)).cost, shareOf(piece));
+  for (std::size_t level = 0; level < kLevels; ++level)
+    out.levels[level] = std::min(out.levels[level], share.levels[level]);
+  return out;
 }
 
 std::vector<Duration>
@@ -90,6 +110,7 @@ Duration StepBound::reductionsEnd(RankClassId c,
   const std::vector<Duration> runsBefore = beforeCompletion(c, chains);
   Duration end(0);
   LinkLoad links[2];
+  std::vector<Carried> carried;
   const std::vector<char> &second = program_.classes[c.index()].secondLegs;
   std::vector<char> follows(rankClass.reduces.size());
   for (const Piece &piece : rankClass.reduces)
@@ -111,7 +132,9 @@ Duration StepBound::reductionsEnd(RankClassId c,
       const Piece &part = rankClass.reduces[leg];
       LinkLoad &link = links[second[leg.index()] != 0];
       link.pieces.push_back({ready, loads.shareOf(part)});
-      ready += costs_.bucket(rankClass, part, part.message.bytes).duration;
+      const OpCost alone = costs_.bucket(rankClass, part, part.message.bytes);
+      carried.push_back({ready, loads.useOf(part, alone)});
+      ready += alone.duration;
     }
     end = std::max(end, ready);
   }
@@ -121,12 +144,60 @@ Duration StepBound::reductionsEnd(RankClassId c,
       for (TaskId dep : update.deps)
         if (const Task &task = rankClass.tasks[dep];
             task.kind == TaskKind::Collective &&
-            task.stream == program::Stream::Gradients)
-          links[0].pieces.push_back(
-              {chains.head[nodes_[c.index()][dep.index()]],
-               costs_.tasks[c.index()][dep.index()].duration});
+            task.stream == program::Stream::Gradients) {
+          const Duration ready = chains.head[nodes_[c.index()][dep.index()]];
+          const OpCost &cost = costs_.tasks[c.index()][dep.index()];
+          links[0].pieces.push_back({ready, cost.duration});
+          carried.push_back({ready, useOf(cost, cost.duration)});
+        }
   for (LinkLoad &link : links)
     end = std::max(end, link.end());
+  if (meet_ && contention_ == Contention::On && !carried.empty())
+    end = std::max(end, linksEnd(c, chains, std::move(carried)));
+  return end;
+}
+
+Duration StepBound::linksEnd(RankClassId c, const sched::Chains &chains,
+                             std::vector<Carried> pieces) const {
+  const RankProgram &rankClass = set_.classes[c];
+  const Duration first =
+      std::min_element(
+          pieces.begin(), pieces.end(),
+          [](const Carried &a, const Carried &b) { return a.ready < b.ready; })
+          ->ready;
+  std::vector<Carried> directions[2] = {pieces, std::move(pieces)};
+  // Those before any of these tasks begin early.
+  std::size_t from = rankClass.tasks.size();
+  for (const Piece &piece : rankClass.reduces)
+    if (piece.task.isValid())
+      from = std::min<std::size_t>(from, piece.task.index());
+  for (; from < rankClass.tasks.size(); ++from) {
+    const TaskId id(from);
+    const TaskKind kind = rankClass.tasks[id].kind;
+    const bool inward = kind == TaskKind::Recv;
+    if (!inward && kind != TaskKind::Send)
+      continue;
+    const Transfer &transfer =
+        program_.transfers[program_.classes[c.index()].tasks[id.index()].match];
+    const sched::TaskId send = nodes_[transfer.from][transfer.send];
+    const Duration ready = chains.head[send];
+    if (ready < first)
+      continue;
+    const OpCost &cost = costs_.tasks[transfer.from][transfer.send];
+    directions[inward].push_back(
+        {ready, useOf(cost, cost.duration - cost.latency)});
+  }
+  Duration end(0);
+  for (std::vector<Carried> &all : directions) {
+    std::sort(all.begin(), all.end(), [](const Carried &a, const Carried &b) {
+      return a.ready > b.ready;
+    });
+    LinkUse use;
+    for (const Carried &each : all) {
+      use.add(each.use);
+      end = std::max(end, each.ready + use.most());
+    }
+  }
   return end;
 }
 

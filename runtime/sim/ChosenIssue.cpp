@@ -24,6 +24,49 @@ Buckets cutReduces(std::span<const Duration> ready, const Pieces &pieces,
   return sched::bucketsOptimal(items, cost);
 }
 
+/// Each group's boundaries are the best where it has the link to itself. Where
+/// several share one, buckets wait for those of others; what of a group is
+/// ready by the time one of its buckets begins goes with it, a message less.
+class WaitingBuckets {
+public:
+  WaitingBuckets(const program::ProgramSet &set, const Costs &costs,
+                 const RankProgram &rankClass, std::span<const Duration> ready)
+      : costs_(costs), rankClass_(rankClass), ready_(ready),
+        second_(secondLegs(set, rankClass)) {}
+
+  void join(Heads &heads) const {
+    Duration free[2];
+    for (std::size_t b = 0; b < heads.size(); ++b) {
+      std::vector<PieceId> &bucket = heads[b];
+      Duration &link = free[second_[bucket.front().index()] != 0];
+      const Duration begin = std::max(link, readyOf(bucket));
+      for (std::size_t next = b + 1;
+           next < heads.size() && readyOf(heads[next]) <= begin;)
+        if (mayMerge(rankClass_.reduces, bucket.front(), heads[next].front())) {
+          bucket.insert(bucket.end(), heads[next].begin(), heads[next].end());
+          heads.erase(heads.begin() + static_cast<std::ptrdiff_t>(next));
+        } else {
+          ++next;
+        }
+      link = begin + costs_
+                         .bucket(rankClass_, rankClass_.reduces[bucket.front()],
+                                 bytesOf(rankClass_.reduces, bucket))
+                         .duration;
+    }
+  }
+
+private:
+  /// Pieces are in this order.
+  Duration readyOf(const std::vector<PieceId> &bucket) const {
+    return ready_[bucket.back().index()];
+  }
+
+  const Costs &costs_;
+  const RankProgram &rankClass_;
+  std::span<const Duration> ready_;
+  std::vector<char> second_;
+};
+
 bool hasTwoLegs(const Pieces &pieces, PieceId first) {
   const PieceId second = pieces[first].then;
   return second.isValid() && !pieces[second].then.isValid();
@@ -74,17 +117,22 @@ IssueOrder chosenIssue(const program::ProgramSet &set, const Costs &costs,
                               overlapsReductions(cutting.overlap)
                           ? times.ready(piece)
                           : Duration(0));
-    std::vector<Bucket> reduces =
-        cutAll(rankClass.reduces, ready, [&](const auto &group) {
-          if (cutting.legs == Legs::TwoLinks &&
-              hasTwoLegs(rankClass.reduces, group.front()))
-            return cutReduces(ready, rankClass.reduces, group,
-                              linesThrough(costs, rankClass, rankClass.reduces,
-                                           group.front(),
-                                           bytesOf(rankClass.reduces, group)));
-          return cutReduces(ready, rankClass.reduces, group,
-                            costOf(rankClass.reduces, group));
-        });
+    const auto cut = [&](const std::vector<PieceId> &group) {
+      if (cutting.legs == Legs::TwoLinks &&
+          hasTwoLegs(rankClass.reduces, group.front()))
+        return cutReduces(ready, rankClass.reduces, group,
+                          linesThrough(costs, rankClass, rankClass.reduces,
+                                       group.front(),
+                                       bytesOf(rankClass.reduces, group)));
+      return cutReduces(ready, rankClass.reduces, group,
+                        costOf(rankClass.reduces, group));
+    };
+    // Boundaries for two links let legs run side by side, and stay.
+    const WaitingBuckets waiting(set, costs, rankClass, ready);
+    Join join;
+    if (cutting.legs == Legs::OneLink)
+      join = [&](Heads &heads) { waiting.join(heads); };
+    std::vector<Bucket> reduces = cutAll(rankClass.reduces, ready, cut, join);
     std::vector<Bucket> gathers =
         cutAll(rankClass.gathers, {}, [&](const auto &group) {
           return cutGathers(times, rankClass.gathers, group,

@@ -27,6 +27,7 @@ public:
   const Simulator &simulator() const { return simulator_; }
   const program::ProgramSet &set() const { return simulator_.set(); }
   const Costs &costs() const { return simulator_.costs(); }
+  const Options &options() const { return options_; }
 
 private:
   const Simulator &simulator_;
@@ -65,6 +66,21 @@ private:
   std::unique_ptr<Outcome> own_;
 };
 
+std::size_t taskCount(const program::ProgramSet &set) {
+  std::size_t count = 0;
+  for (const program::RankProgram &rankClass : set.classes)
+    count += rankClass.tasks.size();
+  return count;
+}
+
+/// The shortest that the passes of a step take, all ranks together.
+Duration pipelineOf(const timeline::Timeline &timeline) {
+  Duration least = timeline.stepTime;
+  for (const timeline::StepTimes &step : timeline.steps)
+    least = std::min(least, step.pipelineEnd - step.pipelineBegin);
+  return least;
+}
+
 /// Changes the best order so far by what its timeline shows, while that helps.
 class Improver {
 public:
@@ -73,6 +89,14 @@ public:
     for (const program::RankProgram &rankClass : runner.set().classes)
       for (const program::Piece &piece : rankClass.reduces)
         hasChains_ |= piece.then.isValid();
+  }
+
+  /// Beside the passes of an order that overlaps nothing there are no buckets,
+  /// so that no buckets at all bring a step below them.
+  void doubt(const timeline::Timeline &alone, Duration step) {
+    constexpr std::int64_t kPart = 1'000;
+    if (taskCount(runner_.set()) > wanted_.manyTasks && allMeet(runner_.set()))
+      isHopeless_ = (step - pipelineOf(alone)).value < step.value / kPart;
   }
 
   std::optional<Failure> improve(Best &best) const {
@@ -97,7 +121,7 @@ public:
 
 private:
   bool cuts() const {
-    return !wanted_.buckets && wanted_.overlap != Overlap::None;
+    return !wanted_.buckets && wanted_.overlap != Overlap::None && !isHopeless_;
   }
 
   /// Nothing: what has been seen already.
@@ -204,7 +228,8 @@ private:
 
   Runner &runner_;
   const Wanted &wanted_;
-  bool hasChains_ = false; ///< reductions over two groups
+  bool hasChains_ = false;  ///< reductions over two groups
+  bool isHopeless_ = false; ///< to look for better buckets
 };
 
 /// What is compared, run as far as somebody needs it.
@@ -226,8 +251,12 @@ public:
     if (failure_)
       return *failure_;
     Best best(*start);
-    if (chooses)
-      failure_ = Improver(runner_, wanted_).improve(best);
+    if (chooses) {
+      Improver improver(runner_, wanted_);
+      if (isOpen_)
+        improver.doubt(out_.program.timeline, best.stepTime());
+      failure_ = improver.improve(best);
+    }
     if (failure_)
       return *failure_;
     if (best.isOther())
@@ -239,7 +268,8 @@ public:
     if (all_ && !chooses)
       out_.framework = out_.program;
     if (all_)
-      out_.bounds = stepLowerBounds(runner_.simulator());
+      out_.bounds =
+          stepLowerBounds(runner_.simulator(), runner_.options().contention);
     return std::move(out_);
   }
 

@@ -43,6 +43,10 @@ struct Wanted {
   Table<program::RankClassId, Bytes> spare;
   /// What is chosen is the same.
   Compared compared = Compared::All;
+  /// A program of more tasks, each of whose orders takes long to simulate, is
+  /// left as the framework orders it where no buckets can make a thousandth of
+  /// its step.
+  std::size_t manyTasks = 100'000;
 };
 
 Result<Comparison> compareOrders(const program::ProgramSet &set,

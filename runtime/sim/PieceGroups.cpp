@@ -57,8 +57,9 @@ namespace {
 std::vector<Bucket>
 assemble(const Pieces &pieces, const std::vector<std::vector<PieceId>> &groups,
          const std::vector<Buckets> &ends,
-         const std::function<bool(PieceId, PieceId)> &before) {
-  std::vector<std::vector<PieceId>> heads;
+         const std::function<bool(PieceId, PieceId)> &before,
+         const Join &join) {
+  Heads heads;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     std::size_t begin = 0;
     for (std::size_t end : ends[g]) {
@@ -70,6 +71,8 @@ assemble(const Pieces &pieces, const std::vector<std::vector<PieceId>> &groups,
   std::sort(heads.begin(), heads.end(), [&](const auto &a, const auto &b) {
     return before(a.back(), b.back());
   });
+  if (join)
+    join(heads);
   std::vector<Bucket> out;
   for (std::vector<PieceId> &ids : heads) {
     std::uint32_t after = Bucket::kNone;
@@ -98,7 +101,8 @@ std::vector<sched::Item> itemsOf(const Pieces &pieces,
 }
 
 std::vector<Bucket> cutAll(const Pieces &pieces,
-                           std::span<const Duration> order, const Cut &cut) {
+                           std::span<const Duration> order, const Cut &cut,
+                           const Join &join) {
   const auto before = [&](PieceId a, PieceId b) {
     if (!order.empty() && order[a.index()] != order[b.index()])
       return order[a.index()] < order[b.index()];
@@ -110,7 +114,7 @@ std::vector<Bucket> cutAll(const Pieces &pieces,
     std::sort(group.begin(), group.end(), before);
     ends.push_back(cut(group));
   }
-  return assemble(pieces, groups, ends, before);
+  return assemble(pieces, groups, ends, before, join);
 }
 
 namespace {

@@ -36,11 +36,17 @@ std::vector<sched::Item> itemsOf(const Pieces &pieces,
 using Cut =
     std::function<sched::Buckets(const std::vector<program::PieceId> &)>;
 
+/// First buckets of all chains, as pieces, in the order they are served.
+using Heads = std::vector<std::vector<program::PieceId>>;
+/// What is done to them once they are in order.
+using Join = std::function<void(Heads &)>;
+
 /// Buckets of every group, in order of their last pieces, each chain right
 /// behind its first bucket. `order` sorts the pieces of a group, and buckets of
 /// several; empty: by id.
-std::vector<timeline::Bucket>
-cutAll(const Pieces &pieces, std::span<const Duration> order, const Cut &cut);
+std::vector<timeline::Bucket> cutAll(const Pieces &pieces,
+                                     std::span<const Duration> order,
+                                     const Cut &cut, const Join &join = {});
 
 /// The line through what buckets of `most` and a sixteenth of it cost, all
 /// links of the chain one after the other; and those through the first link and

@@ -6,6 +6,8 @@
 #include "runtime/sim/Bound.h"
 #include "runtime/sim/CompiledProgram.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -26,14 +28,32 @@ struct BlockBound {
 BlockBound boundOf(const program::Block &block,
                    const std::vector<OpCost> &costs);
 
+/// Time of a link, by level, were it one's alone.
+struct LinkUse {
+  std::array<Duration, kLevels> levels;
+
+  void add(const LinkUse &other) {
+    for (std::size_t level = 0; level < kLevels; ++level)
+      levels[level] += other.levels[level];
+  }
+  Duration most() const {
+    return *std::max_element(levels.begin(), levels.end());
+  }
+};
+/// Of `length` on the wire. A little less than the share says, as rates are
+/// rounded up to millionths.
+LinkUse useOf(const OpCost &cost, Duration length);
+
 /// What the forwards of a chunk cannot end without.
 struct Gathered {
-  Duration load; ///< of the link
+  Duration load; ///< of the stream
+  LinkUse use;   ///< of the rank's links, inward and outward
   Duration rest = Duration(std::numeric_limits<std::int64_t>::max());
   ///< least of a run after one of them
 
-  void add(Duration share, Duration after) {
+  void add(Duration share, const LinkUse &links, Duration after) {
     load += share;
+    use.add(links);
     rest = std::min(rest, after);
   }
 };
@@ -47,6 +67,8 @@ public:
              const Table<program::PieceId, program::Piece> &pieces);
 
   Duration shareOf(const program::Piece &piece) const;
+  /// The same of links, no more than `alone`, which is the piece by itself.
+  LinkUse useOf(const program::Piece &piece, const OpCost &alone) const;
 
 private:
   using Key = std::tuple<program::InstructionKind, std::vector<std::int64_t>,
@@ -57,7 +79,7 @@ private:
   struct Sum {
     const program::Piece *like = nullptr;
     std::int64_t bytes = 0;
-    Duration load;
+    OpCost cost;
   };
   std::map<Key, Sum> groups_;
 };
@@ -65,7 +87,7 @@ private:
 /// Every rank's update, then its runs.
 class StepBound {
 public:
-  explicit StepBound(const Simulator &simulator);
+  StepBound(const Simulator &simulator, Contention contention);
   LowerBounds find();
 
 private:
@@ -100,6 +122,11 @@ private:
   void linkRests();
   /// Each compute stream in the program's order.
   void linkOrder();
+  /// In that order the first forward of a chunk has before it, after the
+  /// update: all gathers of the chunks that were forward before, and on the
+  /// rank's links besides the messages that runs have received till then.
+  void holdFirsts(program::RankClassId c);
+  bool comesAfterUpdate(const Transfer &transfer) const;
 
   // BoundReductions.cpp
   /// A run that completes gradients of a chunk is the last of the chunk's: all
@@ -112,10 +139,21 @@ private:
   /// its links. Second legs have a link of their own.
   Duration reductionsEnd(program::RankClassId c,
                          const sched::Chains &chains) const;
+  /// The same for each direction of the rank's links of a level, where all
+  /// meet: they carry the pieces, and the messages of the pipeline that begin
+  /// after one is ready, which somebody has to have received before.
+  struct Carried {
+    Duration ready;
+    LinkUse use;
+  };
+  Duration linksEnd(program::RankClassId c, const sched::Chains &chains,
+                    std::vector<Carried> pieces) const;
 
   const program::ProgramSet &set_;
   const Costs &costs_;
   const CompiledProgram &program_;
+  const Contention contention_;
+  bool meet_ = false; ///< all ranks, before their updates
   std::vector<BlockBound> blocks_;
   sched::Problem problem_;
   std::vector<std::vector<sched::TaskId>> nodes_; ///< by class and task
@@ -123,6 +161,8 @@ private:
   /// Of runs, what they do from the first use of a gather on.
   std::unordered_map<sched::TaskId, std::vector<sched::TaskId>> rests_;
   std::map<std::pair<program::RankClassId, Duration>, sched::TaskId> lengths_;
+  std::map<program::RankClassId, std::map<std::int32_t, Gathered>>
+      gathered_; ///< by chunk
 };
 
 } // namespace planc::sim
