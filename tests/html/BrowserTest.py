@@ -31,7 +31,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from Pages import PLANS, Checks
+from Pages import PLANS, Checks, data_of
 from Numbers import shown_as, waterfall_of
 
 ENTRIES = "return performance.getEntriesByType('resource').length"
@@ -200,6 +200,9 @@ def check_looks(browser, path):
     browser.check(not browser.find("canvas").find_element(
         By.XPATH, "../../div[@class='controls']").is_displayed(),
         "buttons on paper")
+    cut = browser.ask("return cells.rows.length > 0 &&"
+                      " cells.columns * cells.size > innerWidth")
+    browser.check(not cut, "the schedule is cut on paper")
     browser.media(scheme="light")
     browser.size(390)
     browser.open(browser.name, path)
@@ -219,7 +222,9 @@ def main():
                 browser.media(scheme="light")
                 browser.size(1440)
                 browser.open(f"{stages} stages", path)
-                check_numbers(browser, checks.json(plan), checks.run(plan))
+                with open(path) as page:
+                    report = data_of(page.read())["report"]
+                check_numbers(browser, report, checks.run(plan))
                 browser.check(browser.ask(ENTRIES) == 0, "it loads something")
                 browser.check(browser.ask(NAMELESS) == [], "without a name: "
                               + str(browser.ask(NAMELESS)))

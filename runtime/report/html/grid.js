@@ -67,7 +67,7 @@ function drawGrid() {
     for (let i = low; i < list.length && list[i].column <= last; ++i) {
       const x = left + list[i].column * cells.size - plot.scrollLeft;
       pen.fillStyle = colours.shades[list[i].shade];
-      pen.fillRect(x, y, cells.size - 1, cells.height - 2);
+      pen.fillRect(x, y, cells.size - (cells.size > 3 ? 1 : 0), cells.height - 2);
       if (cells.size < 18 || list[i].batch < 0) continue;
       pen.fillStyle = colours.inks[list[i].shade];
       pen.fillText(list[i].batch, x + cells.size / 2, y + cells.height / 2 - 1);
@@ -92,6 +92,18 @@ function orderTable() {
       (list.length > kMost ? ' and ' + (list.length - kMost) + ' more' : '') })]))));
 }
 
+/** All of it where that leaves cells to see, and on paper; else it scrolls. */
+function fitGrid() {
+  if (cells.rows.length === 0) return;
+  const plot = byId('cells').closest('.plot');
+  const room = (plot.clientWidth - 72) / cells.columns;
+  const isPaper = window.matchMedia('print').matches;
+  cells.size = room >= 24 ? 24 : room >= 5 || isPaper ? room : stages.length > 16 ? 18 : 22;
+  if (isPaper) plot.scrollLeft = 0;
+  document.querySelector('.gridwide').style.width =
+    Math.max(plot.clientWidth - 2, isPaper ? 0 : 72 + cells.columns * cells.size) + 'px';
+}
+
 function grid() {
   const rows = stages.length > 1 ? placePasses() : null;
   if (!rows) return remove('grid');
@@ -99,13 +111,10 @@ function grid() {
   cells.columns = 1 + Math.max(...rows.map((list) => (list.length ? list[list.length - 1].column : 0)));
   if (stages.length > 16) { cells.height = 14; }
   const plot = byId('cells').closest('.plot');
-  // All of it where that leaves cells to see, else it scrolls.
-  const room = (plot.clientWidth - 72) / cells.columns;
-  cells.size = room >= 24 ? 24 : room >= 5 ? room : stages.length > 16 ? 18 : 22;
-  document.querySelector('.gridwide').style.width = Math.max(plot.clientWidth - 2, 72 + cells.columns * cells.size) + 'px';
+  fitGrid();
   byId('cells').setAttribute('aria-label', 'passes of ' + stages.length + ' stages in ' + cells.columns + ' columns');
   plot.addEventListener('scroll', () => requestAnimationFrame(drawGrid));
-  window.addEventListener('resize', drawGrid);
+  window.addEventListener('resize', () => { fitGrid(); drawGrid(); });
   orderTable();
   drawGrid();
 }

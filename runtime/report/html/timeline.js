@@ -366,6 +366,6 @@ function timeline() {
   stageTable();
   window.addEventListener('resize', redraw);
   for (const query of ['(prefers-color-scheme: dark)', 'print'])
-    window.matchMedia(query).addEventListener('change', () => { readColours(); drawTimeline(); drawGrid(); });
+    window.matchMedia(query).addEventListener('change', () => { readColours(); drawTimeline(); fitGrid(); drawGrid(); });
   drawTimeline();
 }
