@@ -25,6 +25,7 @@ except ImportError:
         skip("python3-selenium is not installed")
     os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, *sys.argv])
 
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -103,6 +104,14 @@ class Browser:
 
     def check(self, holds, text):
         self.checks.check(holds, f"{self.name}: {text}")
+
+    def wait(self, text, script):
+        """Fails with `text` where the script does not come true."""
+        try:
+            WebDriverWait(self.driver, 10).until(lambda _: self.ask(script))
+            self.check(True, text)
+        except TimeoutException:
+            self.check(False, text)
 
     def log(self):
         rows = self.driver.get_log("browser")
@@ -200,9 +209,10 @@ def check_looks(browser, path):
     browser.check(not browser.find("canvas").find_element(
         By.XPATH, "../../div[@class='controls']").is_displayed(),
         "buttons on paper")
-    cut = browser.ask("return cells.rows.length > 0 &&"
-                      " cells.columns * cells.size > innerWidth")
-    browser.check(not cut, "the schedule is cut on paper")
+    # Drawn anew when the page hears of it.
+    browser.wait("the schedule is cut on paper",
+                 "return cells.rows.length === 0 ||"
+                 " cells.columns * cells.size <= innerWidth")
     browser.media(scheme="light")
     browser.size(390)
     browser.open(browser.name, path)
