@@ -20,15 +20,15 @@ constexpr std::string_view kReset = "\x1b[0m";
 /// One diagnostic being written.
 class Writer {
 public:
-  Writer(const source::SourceSet &sources, Colour colour)
-      : sources_(sources), colour_(colour) {}
+  Writer(const source::SourceSet &sources, Colour colour, Severity severity)
+      : sources_(sources), colour_(colour), severity_(severity) {}
 
   std::string write(const Diagnostic &d) {
     if (d.span.isValid())
       out_ += coloured(kBold, place(d.span) + ":") + " ";
     out_ += coloured(
-        d.severity() == Severity::Error ? kRed : kYellow,
-        fmt::format("{}[{}]:", spelling(d.severity()), infoOf(d.kind).name));
+        severity_ == Severity::Error ? kRed : kYellow,
+        fmt::format("{}[{}]:", spelling(severity_), infoOf(d.kind).name));
     out_ += " " + coloured(kBold, printable(d.message)) + "\n";
     snippets(d);
     for (const Note &note : d.notes)
@@ -123,13 +123,14 @@ private:
 
   const source::SourceSet &sources_;
   Colour colour_;
+  Severity severity_;
   std::string out_;
 };
 
 } // namespace
 
 void ConsoleConsumer::handle(const Diagnostic &diagnostic) {
-  *out_ << Writer(*sources_, colour_).write(diagnostic);
+  *out_ << Writer(*sources_, colour_, levels_.of(diagnostic)).write(diagnostic);
 }
 
 void ConsoleConsumer::handleSuppressed(std::size_t count) {

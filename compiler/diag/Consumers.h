@@ -4,6 +4,8 @@
 #include "compiler/diag/Emitter.h"
 #include "compiler/source/SourceSet.h"
 
+#include <map>
+
 namespace llvm {
 class raw_ostream;
 }
@@ -11,6 +13,19 @@ class raw_ostream;
 namespace planc::diag {
 
 enum class Colour { Never, Always };
+
+/// What users make of warnings and remarks; an error stays one.
+class Levels {
+public:
+  void set(Kind kind, Severity severity) { given_[kind] = severity; }
+  Severity of(const Diagnostic &diagnostic) const {
+    const auto at = given_.find(diagnostic.kind);
+    return at == given_.end() ? diagnostic.severity() : at->second;
+  }
+
+private:
+  std::map<Kind, Severity> given_;
+};
 
 /// For people:
 ///
@@ -26,8 +41,9 @@ enum class Colour { Never, Always };
 class ConsoleConsumer : public Consumer {
 public:
   ConsoleConsumer(llvm::raw_ostream &out, const source::SourceSet &sources,
-                  Colour colour)
-      : out_(&out), sources_(&sources), colour_(colour) {}
+                  Colour colour, Levels levels = {})
+      : out_(&out), sources_(&sources), colour_(colour),
+        levels_(std::move(levels)) {}
   void handle(const Diagnostic &diagnostic) override;
   void handleSuppressed(std::size_t count) override;
 
@@ -35,6 +51,7 @@ private:
   llvm::raw_ostream *out_;
   const source::SourceSet *sources_;
   Colour colour_;
+  Levels levels_;
 };
 
 /// One JSON object a diagnostic, handed to `sink` without a line break:

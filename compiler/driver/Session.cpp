@@ -9,6 +9,7 @@
 #include "compiler/driver/MakeReport.h"
 #include "compiler/driver/Refine.h"
 #include "compiler/driver/Remedies.h"
+#include "compiler/lint/Lints.h"
 #include "compiler/sema/Elaborate.h"
 #include "compiler/sema/ModulePrinter.h"
 #include "compiler/sema/Units.h"
@@ -110,6 +111,7 @@ struct Session::State {
   void compileTo(std::optional<Stage> last);
   /// On from the programs, which are there.
   void runPrograms();
+  void lint();
   void reportFailure(diag::Kind kind, const Failure &failure);
   void conclude();
   void findRemedies();
@@ -178,6 +180,20 @@ void Session::State::compileTo(std::optional<Stage> last) {
 
 void Session::State::runPrograms() {
   concludeWith(simulate(compilation, options, std::nullopt));
+}
+
+/// The bounds that a lint may need are made where it may have something to say.
+void Session::State::lint() {
+  Compilation &c = compilation;
+  if (!c.report->orders &&
+      lint::exposedShare(*c.report, program::CommunicationKind::Gradients) >=
+          lint::kWorthSaying) {
+    Options made = options;
+    made.asides = Options::Asides::Made;
+    if (const auto failure = simulate(c, made, std::nullopt))
+      return concludeWith(failure);
+  }
+  lint::lint({*c.module, *c.sharded, *c.report, c.origins}, emitter);
 }
 
 void Session::State::concludeWith(const std::optional<Failure> &failure) {
@@ -373,9 +389,14 @@ Outcome Session::run() {
   const report::Report &report = *state.compilation.report;
   const sema::Plan &plan = state.compilation.module->plan;
   reportVerdicts(report, plan, state.compilation.origins, state.emitter);
-  if (state.options.asides == Options::Asides::Made)
+  const bool lints = state.options.lints == Options::Lints::On;
+  if (lints || state.options.asides == Options::Asides::Made)
     reportRecompute(state.compilation, state.emitter);
-  reportBubble(plan, state.compilation.origins, state.emitter);
+  // A pipeline that starves is told once.
+  const bool starves =
+      plan.pipeline && plan.batch.microBatches < plan.pipeline->stages;
+  if (!lints || !starves)
+    reportBubble(plan, state.compilation.origins, state.emitter);
   bool failed = false;
   for (std::size_t i = 0; i < report.expectations.size(); ++i) {
     const report::ExpectationResult &expectation = report.expectations[i];
@@ -390,6 +411,8 @@ Outcome Session::run() {
     state.outcome = Outcome::Infeasible;
   else if (failed)
     state.outcome = Outcome::ExpectationFailed;
+  if (lints && state.outcome != Outcome::Infeasible)
+    state.lint();
   return state.outcome;
 }
 

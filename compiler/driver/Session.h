@@ -49,6 +49,8 @@ struct Options {
   /// and the bounds; ways out of what does not fit, a dozen compiles perhaps;
   /// the step where no switch sums; a recomputation that saves little.
   enum class Asides { Made, Skipped } asides = Asides::Made;
+  /// Warnings of what is legal and wasted (compiler/lint), after run().
+  enum class Lints { Off, On } lints = Lints::Off;
 };
 
 /// How a compile ended; the exit code of the tool follows from it.

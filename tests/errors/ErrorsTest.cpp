@@ -6,6 +6,7 @@
 // usage: errors_test FOLDER
 #include "compiler/diag/Kinds.h"
 #include "compiler/diag/Verifier.h"
+#include "compiler/driver/CheckFile.h"
 #include "compiler/driver/Session.h"
 #include "compiler/validate/MeasuredRow.h"
 
@@ -77,28 +78,46 @@ driver::Outcome outcomeOf(const std::vector<diag::Diagnostic> &found) {
   return driver::Outcome::Ok;
 }
 
+struct Found {
+  std::unique_ptr<driver::Session> session; ///< owns the sources
+  std::vector<diag::Diagnostic> diagnostics;
+  driver::Outcome outcome;
+};
+
+/// Only what a report shows needs one; check() sees every plan of a file, and
+/// checkFile() what is wasted as well.
+Found foundIn(const fs::path &path, const driver::Options &options) {
+  const fs::path folder = path.parent_path().filename();
+  if (folder == "lint") {
+    driver::CheckedFile checked = driver::checkFile(options);
+    return {std::move(checked.session), std::move(checked.diagnostics),
+            checked.outcome};
+  }
+  Found out{std::make_unique<driver::Session>(options), {}, {}};
+  out.outcome = folder == "driver" ? out.session->run() : out.session->check();
+  out.diagnostics = out.session->diagnostics();
+  return out;
+}
+
 /// One line a difference. The kinds that the file expects go to `expected`.
 std::vector<std::string> differencesOf(const fs::path &path,
                                        std::set<std::string> &expected) {
   driver::Options options;
   options.file = path.string();
   options.verify = driver::Options::Verify::Each;
-  driver::Session session(std::move(options));
-  // Only what a report shows needs one; check() sees every plan of a file.
-  driver::Outcome outcome = path.parent_path().filename() == "driver"
-                                ? session.run()
-                                : session.check();
-  std::vector<std::string> out = diag::compare(
-      source::FileId(0), session.sources(), session.diagnostics());
-  const auto &file = session.sources()[source::FileId(0)];
+  const Found found = foundIn(path, options);
+  const source::SourceSet &sources = found.session->sources();
+  std::vector<std::string> out =
+      diag::compare(source::FileId(0), sources, found.diagnostics);
+  const auto &file = sources[source::FileId(0)];
   for (const diag::Expectation &one : diag::readExpectations(file).list)
     expected.insert(one.kind);
   if (diag::readExpectations(file).list.empty())
     out.push_back("expects nothing: every file here has a mistake");
-  driver::Outcome follows = outcomeOf(session.diagnostics());
-  if (outcome != follows)
+  driver::Outcome follows = outcomeOf(found.diagnostics);
+  if (found.outcome != follows)
     out.push_back(fmt::format("exit code {}, its kinds say {}",
-                              driver::exitCode(outcome),
+                              driver::exitCode(found.outcome),
                               driver::exitCode(follows)));
   return out;
 }

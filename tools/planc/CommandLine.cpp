@@ -77,6 +77,19 @@ std::string helpOf(cl::SubCommand &verb) {
   return out;
 }
 
+/// Set while a verb is asked for its options instead of run.
+VerbText *describing = nullptr;
+
+VerbText textOf(cl::SubCommand &verb) {
+  VerbText out{verb.getName().str(), verb.getDescription().str(), "", {}};
+  for (const cl::Option *option : verb.PositionalOpts)
+    out.operand += (out.operand.empty() ? "" : " ") + option->HelpStr.str();
+  for (const auto &[name, option] : visibleOptions(verb))
+    out.options.push_back(
+        {flagOf(name), option->ValueStr.str(), option->HelpStr.str()});
+  return out;
+}
+
 bool asksForHelp(Arguments arguments) {
   for (int i = 2; i < arguments.count; ++i) {
     const std::string_view argument = arguments.values[i];
@@ -209,7 +222,19 @@ cl::OptionCategory &options() {
   return category;
 }
 
+VerbText describe(const Verb &verb, const std::vector<const char *> &words) {
+  VerbText out;
+  describing = &out;
+  verb.run({static_cast<int>(words.size()), words.data()});
+  describing = nullptr;
+  return out;
+}
+
 std::optional<int> parseArguments(Arguments arguments, cl::SubCommand &verb) {
+  if (describing != nullptr) {
+    *describing = textOf(verb);
+    return 0;
+  }
   if (asksForHelp(arguments))
     return writeOutput("", helpOf(verb)) ? 0 : kUsage;
   if (const auto code = Reader(arguments, verb).refuse())

@@ -22,6 +22,21 @@ llvm::cl::OptionCategory &options();
 std::optional<int> parseArguments(Arguments arguments,
                                   llvm::cl::SubCommand &verb);
 
+/// What a verb takes, in words.
+struct OptionText {
+  std::string flag;  ///< `--plan`, `-D`
+  std::string value; ///< `NAME`; empty: none
+  std::string help;
+};
+struct VerbText {
+  std::string name, summary, operand;
+  std::vector<OptionText> options; ///< by flag
+};
+
+/// The verb's table of options, without running it: `run` comes as far as
+/// parseArguments(). `words` as on the command line, planc first.
+VerbText describe(const Verb &verb, const std::vector<const char *> &words);
+
 /// `--NAME VALUE` of one verb. The texts must outlive it.
 struct TextOption : llvm::cl::opt<std::string> {
   TextOption(llvm::cl::SubCommand &verb, const char *name,

@@ -16,7 +16,9 @@ namespace {
 constexpr auto kVerbs = std::to_array<Verb>({
     {"report", "FILE", "what a step costs and why; `planc FILE` is the same",
      runReport},
-    {"check", "FILE", "read and check, compile nothing", runCheck},
+    {"check", "FILE…",
+     "what is wrong, what does not hold, what is wasted; for machines too",
+     runCheck},
     {"fmt", "FILE…",
      "write files in the one style: -d for a diff, -w in place, --check",
      runFmt},
@@ -36,6 +38,9 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"validate", "",
      "predictions beside measured runs: [--data FILE.csv] [--only GLOB]",
      runValidate},
+    {"completions", "bash|zsh|fish", "what a shell completes of planc's words",
+     runCompletions},
+    {"man", "", "the manual page: planc man | man -l -", runMan},
     {"version", "", "the version of planc, its language and its reports",
      runVersion},
 });
@@ -136,6 +141,8 @@ int run(int count, const char *const *values) {
 }
 
 } // namespace
+
+std::vector<Verb> allVerbs() { return {kVerbs.begin(), kVerbs.end()}; }
 
 int guarded(int count, const char *const *values) {
   try {

@@ -60,10 +60,8 @@ std::string whyUnreadable(const std::string &path) {
   return why;
 }
 
-PlanOptions::PlanOptions(cl::SubCommand &verb, const char *operand)
-    : file(cl::Positional, cl::desc(operand), cl::sub(verb),
-           cl::cat(options())),
-      defines("D", cl::Prefix, cl::desc("set a `param` of the file"),
+CompileOptions::CompileOptions(cl::SubCommand &verb)
+    : defines("D", cl::Prefix, cl::desc("set a `param` of the file"),
               cl::value_desc("name=value"), cl::sub(verb), cl::cat(options())),
       plan("plan", cl::desc("the plan of the file; its first, if not given"),
            cl::value_desc("NAME"), cl::sub(verb), cl::cat(options())),
@@ -74,7 +72,12 @@ PlanOptions::PlanOptions(cl::SubCommand &verb, const char *operand)
            cl::desc("simulate every instruction of every run"), cl::sub(verb),
            cl::cat(options())) {}
 
-std::optional<driver::Options> PlanOptions::session() const {
+PlanOptions::PlanOptions(cl::SubCommand &verb, const char *operand)
+    : CompileOptions(verb), file(cl::Positional, cl::desc(operand),
+                                 cl::sub(verb), cl::cat(options())) {}
+
+std::optional<driver::Options>
+CompileOptions::session(const std::string &file) const {
   driver::Options options;
   options.file = file;
   options.planName = plan;
@@ -131,15 +134,21 @@ void printDiagnostics(const driver::Session &session) {
 }
 
 std::vector<report::DiagnosticRow> rowsOf(const driver::Session &session) {
+  return rowsOf(session.diagnostics(), session.sources(), {});
+}
+
+std::vector<report::DiagnosticRow>
+rowsOf(const std::vector<diag::Diagnostic> &diagnostics,
+       const source::SourceSet &sources, const diag::Levels &levels) {
   std::vector<report::DiagnosticRow> rows;
-  for (const diag::Diagnostic &diagnostic : session.diagnostics()) {
+  for (const diag::Diagnostic &diagnostic : diagnostics) {
     report::DiagnosticRow row;
     row.code = diag::infoOf(diagnostic.kind).name;
-    row.severity = diag::spelling(diagnostic.severity());
+    row.severity = diag::spelling(levels.of(diagnostic));
     row.message = diagnostic.message;
     if (diagnostic.span.isValid()) {
-      row.file = session.sources()[diagnostic.span.file].name();
-      const auto at = session.sources().lineColumn(diagnostic.span);
+      row.file = sources[diagnostic.span.file].name();
+      const auto at = sources.lineColumn(diagnostic.span);
       row.line = at.line;
       row.column = at.column;
     }

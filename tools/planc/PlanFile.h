@@ -2,6 +2,7 @@
 // diagnostics, their outcome.
 #pragma once
 
+#include "compiler/diag/Consumers.h"
 #include "compiler/driver/Session.h"
 #include "runtime/report/Report.h"
 #include "tools/planc/CommandLine.h"
@@ -14,18 +15,28 @@
 
 namespace planc::tool {
 
-/// FILE, -D, --plan and the switches for people who work on planc.
-struct PlanOptions {
-  explicit PlanOptions(llvm::cl::SubCommand &verb,
-                       const char *operand = "FILE");
+/// -D, --plan and the switches for people who work on planc.
+struct CompileOptions {
+  explicit CompileOptions(llvm::cl::SubCommand &verb);
 
-  llvm::cl::opt<std::string> file;
   llvm::cl::list<std::string> defines;
   llvm::cl::opt<std::string> plan;
   llvm::cl::opt<bool> verifyEach, flat;
 
   /// Nothing after a message: exit with kUsage.
-  std::optional<driver::Options> session() const;
+  std::optional<driver::Options> session(const std::string &file) const;
+};
+
+/// The same with FILE.
+struct PlanOptions : CompileOptions {
+  explicit PlanOptions(llvm::cl::SubCommand &verb,
+                       const char *operand = "FILE");
+
+  llvm::cl::opt<std::string> file;
+
+  std::optional<driver::Options> session() const {
+    return CompileOptions::session(file);
+  }
 };
 
 /// `--peak RATE`, where it was given; an exit code after a message.
@@ -43,6 +54,9 @@ bool writeResult(const std::string &path, std::string_view text,
 /// To standard error, as the console shows them.
 void printDiagnostics(const driver::Session &session);
 std::vector<report::DiagnosticRow> rowsOf(const driver::Session &session);
+std::vector<report::DiagnosticRow>
+rowsOf(const std::vector<diag::Diagnostic> &diagnostics,
+       const source::SourceSet &sources, const diag::Levels &levels);
 
 /// `ok`, `illegal`, …: the word for an outcome in JSON.
 std::string_view statusOf(driver::Outcome outcome);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 namespace planc::tool {
 
@@ -17,12 +18,17 @@ struct Verb {
   int (*run)(Arguments arguments); ///< gives the exit code
 };
 
+/// All of them, as the help lists them.
+std::vector<Verb> allVerbs();
+
 int runReport(Arguments arguments);
 int runCheck(Arguments arguments);
 int runEmit(Arguments arguments);
+int runMan(Arguments arguments);
 int runMfu(Arguments arguments);
 int runCalibrate(Arguments arguments);
 int runTrace(Arguments arguments);
+int runCompletions(Arguments arguments);
 int runExplain(Arguments arguments);
 int runFmt(Arguments arguments);
 int runValidate(Arguments arguments);

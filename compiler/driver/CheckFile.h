@@ -1,0 +1,30 @@
+// Everything planc has to say of one file: each of its plans compiled, what is
+// wrong, what was expected, what is wasted; less what comments silence.
+#pragma once
+
+#include "compiler/driver/Session.h"
+
+namespace planc::driver {
+
+struct CheckedFile {
+  /// By place, each once. Of warnings at a clause that several plans share only
+  /// the first plan's.
+  std::vector<diag::Diagnostic> diagnostics;
+  /// The worst of its plans'; warnings change nothing.
+  Outcome outcome = Outcome::Ok;
+  std::size_t plans = 0;    ///< compiled
+  std::size_t silenced = 0; ///< diagnostics that comments silenced
+  /// Where the diagnostics' spans point.
+  std::unique_ptr<Session> session;
+
+  const source::SourceSet &sources() const { return session->sources(); }
+};
+
+/// Every plan of the file that can run by itself, or the one that is named.
+/// `options.asides` and `lints` are not read.
+CheckedFile checkFile(const Options &options);
+
+/// The worse of two: what keeps planc from saying more comes first.
+Outcome worse(Outcome one, Outcome other);
+
+} // namespace planc::driver
