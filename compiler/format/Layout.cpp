@@ -198,7 +198,8 @@ private:
     flow.continuation = continuationOf(item, columns, where.indent);
     flow.block = where.block;
     flow.isAfterBlank = isAfterBlank(item.first);
-    flow.filling = isFilled(item, shared, where.indent) ? Filling::On : Filling::Off;
+    flow.filling =
+        isFilled(item, shared, where.indent) ? Filling::On : Filling::Off;
     writeLines(piecesOf(item, columns, headEnd(item, where.indent)), flow,
                lines_);
     if (!hasOpenBlock(item, where.indent))

@@ -163,6 +163,14 @@ class Check(unittest.TestCase):
         done = self.check(self.write("many.plan", text))
         self.assertEqual(done.stdout, "4 plans in 1 file: 1 warning\n")
 
+    def test_a_file_to_import_needs_no_plan(self):
+        path = self.write("cluster.plan", "language 1\ncluster c {\n"
+                          "  accelerator a\n}\n")
+        done = self.check(path)
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "0 plans in 1 file: fine\n"))
+        self.assertEqual(self.check(path, "--plan", "p").returncode, 2)
+
     def test_examples_are_calm(self):
         """What is said of examples was looked at: nothing else is."""
         paths = sorted(os.path.join(folder, name)
