@@ -92,7 +92,8 @@ public:
       out += &event == events_.data() ? "" : ",\n";
       out.append(body_, event.first, event.size);
     }
-    return out + "\n]}\n";
+    out += "\n]}\n";
+    return out;
   }
 
 private:

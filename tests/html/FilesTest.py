@@ -1,6 +1,8 @@
 """What is in pages and pictures, read as text.
 
-usage: FilesTest.py PLANC
+usage: FilesTest.py PLANC [--small]
+
+small: without the largest plan
 """
 import json
 import os
@@ -131,6 +133,8 @@ def check_forms(checks):
 def main():
     checks = Checks(sys.argv[1])
     plans = {str(stages): plan for stages, plan in PLANS.items()}
+    if "--small" in sys.argv:
+        del plans["64"]
     for name in ("deepseek_v3", "schedules", "long_context"):
         plans[name] = example(name)
     for name, plan in plans.items():
