@@ -2,8 +2,9 @@
 // collectives. planc calibrate step FILE --log LOG: CalibrateStep.cpp.
 #include "tools/planc/CalibrateVerb.h"
 
-#include "compiler/diag/Emitter.h"
+#include "compiler/diag/Consumers.h"
 #include "compiler/driver/Compilation.h"
+#include "compiler/format/Format.h"
 #include "compiler/validate/StandardNames.h"
 #include "compiler/validate/Words.h"
 #include "runtime/calibrate/Calibration.h"
@@ -215,6 +216,15 @@ bool isName(std::string_view name) {
          });
 }
 
+/// As `planc fmt` would leave it.
+std::string inStyle(const std::string &plan) {
+  source::SourceSet sources;
+  diag::CaptureConsumer captured;
+  diag::Emitter emitter(captured);
+  const source::FileId file = sources.add("cluster", plan);
+  return format::format(file, sources, emitter).value_or(plan);
+}
+
 int runCluster(Arguments arguments) {
   static ClusterOptions options;
   if (const auto code = parseArguments(arguments, options.verb))
@@ -247,7 +257,7 @@ int runCluster(Arguments arguments) {
                                                 : options.name.getValue();
   if (!options.output.empty() &&
       !writeResult(options.output,
-                   calibrate::toPlan(fitted, {name, standard.module}),
+                   inStyle(calibrate::toPlan(fitted, {name, standard.module})),
                    read.files))
     return kUsage;
   const bool isShown = options.output != "-";
