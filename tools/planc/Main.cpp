@@ -79,7 +79,9 @@ std::string help() {
   for (const Verb &verb : kVerbs) {
     std::string head = "  " + std::string(verb.name) + " ";
     head += verb.operand;
-    head.resize(std::max<std::size_t>(head.size() + 2, 20), ' ');
+    const auto columns = static_cast<std::size_t>(std::count_if(
+        head.begin(), head.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    head.append(columns + 2 < 20 ? 20 - columns : 2, ' ');
     out += head + std::string(verb.summary) + "\n";
   }
   out += kOptions;
