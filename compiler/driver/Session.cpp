@@ -7,6 +7,7 @@
 #include "compiler/driver/Explain.h"
 #include "compiler/driver/Library.h"
 #include "compiler/driver/MakeReport.h"
+#include "compiler/driver/PlanWords.h"
 #include "compiler/driver/Refine.h"
 #include "compiler/driver/Remedies.h"
 #include "compiler/lint/Lints.h"
@@ -115,6 +116,7 @@ struct Session::State {
   void reportFailure(diag::Kind kind, const Failure &failure);
   void conclude();
   void findRemedies();
+  TryClauses trying();
 
 private:
   std::optional<source::FileId> openMain();
@@ -277,15 +279,16 @@ void Session::State::findRemedies() {
   if (memory.fit != report::Fit::DoesNotFit || memory.hostOverflows() ||
       options.asides == Options::Asides::Skipped)
     return;
-  driver::findRemedies(
-      compilation,
-      [this](const std::string &clauses) {
-        std::optional<report::Remedy> tried = compileVariant(variant(clauses));
-        if (tried)
-          tried->change = clauses;
-        return tried;
-      },
-      memory);
+  driver::findRemedies(compilation, trying(), memory);
+}
+
+TryClauses Session::State::trying() {
+  return [this](const std::string &clauses) {
+    std::optional<report::Remedy> tried = compileVariant(variant(clauses));
+    if (tried)
+      tried->change = clauses;
+    return tried;
+  };
 }
 
 Session::Session(Options options)
@@ -422,6 +425,10 @@ const report::Report *Session::report() const {
 
 report::Explanation Session::explain() const {
   return driver::explain(state_->compilation, state_->options);
+}
+
+std::vector<report::PlanChange> Session::planChanges() const {
+  return changesThatHelp(state_->compilation, state_->trying());
 }
 
 std::optional<std::string> Session::emit(Stage stage) {

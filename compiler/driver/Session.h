@@ -85,6 +85,8 @@ public:
   const report::Report *report() const;
   /// After run(), where report() is there.
   report::Explanation explain() const;
+  /// What other words of the plan would do, each compiled anew.
+  std::vector<report::PlanChange> planChanges() const;
 
   /// Compiles as far as `stage` and prints it. Empty on failure; see
   /// diagnostics().

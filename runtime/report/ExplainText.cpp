@@ -152,6 +152,17 @@ void writeSensitivities(Page &page, const Explanation &all) {
   }
 }
 
+void writeChanges(Page &page, const Explanation &all) {
+  page.put("what other words of the plan would do");
+  page.endLine();
+  for (const PlanChange &row : all.changes)
+    write(page, fmt::format(
+                    "`{}` shortens the step by {}, {} %.", oneLine(row.clauses),
+                    durationText(Duration(0) - row.change),
+                    percentage(ratio(-row.change.value, all.stepTime.value))));
+  page.endLine();
+}
+
 } // namespace
 
 std::string toText(const Explanation &all) {
@@ -169,6 +180,8 @@ std::string toText(const Explanation &all) {
   if (all.isCut)
     write(page, "There were too many changes to try them all.");
   page.endLine();
+  if (!all.changes.empty())
+    writeChanges(page, all);
   writeSensitivities(page, all);
   return page.take();
 }

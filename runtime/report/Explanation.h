@@ -69,6 +69,12 @@ struct Sensitivity {
   Duration change; ///< negative: the step gets shorter
 };
 
+/// Another word in the plan, compiled to see what it does.
+struct PlanChange {
+  std::string clauses; ///< as a variant would say them
+  Duration change;     ///< of the step time, negative
+};
+
 struct Explanation {
   std::string status; ///< of the report
   Planned planned;
@@ -77,6 +83,7 @@ struct Explanation {
   std::vector<PathRow> path; ///< kernels, then the rest, the longest first
   std::vector<Exposure> exposures; ///< the largest first
   std::vector<Sensitivity> sensitivities;
+  std::vector<PlanChange> changes; ///< that help, most first
   bool isCut = false; ///< the search ended before all changes were tried
 
   static constexpr std::size_t kExposures = 4;

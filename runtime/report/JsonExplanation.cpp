@@ -85,6 +85,12 @@ std::string toJson(const Explanation &all) {
       writeExposure(json, exposure, all.planned.accelerators);
     });
     json.boolean("all_changes_tried", !all.isCut);
+    json.array("plan_changes", all.changes, [&](const PlanChange &row) {
+      json.text("clauses", row.clauses);
+      json.seconds("change_s", row.change);
+      json.number("change_fraction",
+                  ratio(row.change.value, all.stepTime.value));
+    });
     json.array("sensitivities", all.sensitivities, [&](const Sensitivity &row) {
       json.text("resource", row.resource);
       json.text("has", row.has);

@@ -37,6 +37,9 @@ def check_explanation(checks, name, plan, found, passes):
         checks.check(found is None, f"{name}: {passes} passes are explained")
         return
     wanted = json.loads(checks.run("explain", plan, "--format", "json"))
+    # Other words of the plan are tried by the verb alone.
+    for each in (found, wanted):
+        each.pop("plan_changes")
     checks.check(found == wanted, f"{name}: another explanation")
 
 

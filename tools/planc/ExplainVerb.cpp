@@ -54,7 +54,8 @@ int explainPlan(const ExplainOptions &options) {
   printDiagnostics(compile);
   std::string text;
   if (compile.report() != nullptr) {
-    const report::Explanation made = compile.explain();
+    report::Explanation made = compile.explain();
+    made.changes = compile.planChanges();
     text =
         *format == Format::Json ? report::toJson(made) : report::toText(made);
   } else if (*format == Format::Json) {
