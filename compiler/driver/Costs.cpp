@@ -60,7 +60,9 @@ lower::LoweredBody lowerOne(const LowerRequest &request, ops::BodyId body,
         out,
         {durationFromSeconds(
              request.module->cluster.accelerator.constants.hostLaunch),
-         sema::kModuleLaunches[static_cast<std::size_t>(kernels.modules)]},
+         sema::kModuleLaunches[static_cast<std::size_t>(kernels.modules)],
+         kernels.blocksLaunches ? lower::HostPace::Launches::Blocking
+                                : lower::HostPace::Launches::Queued},
         instructionTimes(*request.cost));
   return out;
 }

@@ -32,6 +32,8 @@ graph::GraphOptions graphOptionsOf(const sema::Plan &plan) {
     options.accumulation = graph::GraphOptions::Fusion::Unfused;
   if (plan.kernels.unfusedElementwise)
     options.elementwise = graph::GraphOptions::Fusion::Unfused;
+  if (plan.kernels.normWeightsApart)
+    options.normWeights = graph::GraphOptions::Fusion::Unfused;
   options.loss = plan.kernels.loss;
   options.document = plan.batch.documents;
   return options;

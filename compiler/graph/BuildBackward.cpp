@@ -130,6 +130,10 @@ ValueId Backward::addGradient(ValueId of, const std::string &name) {
 
 void Backward::emit(ops::Op op, ops::KernelId mirrors) {
   bool own = request_.options->elementwise == GraphOptions::Fusion::Unfused;
+  if (request_.options->normWeights == GraphOptions::Fusion::Unfused &&
+      (op.kind == ops::OpKind::RmsNormWeightGrad ||
+       op.kind == ops::OpKind::LayerNormWeightGrad))
+    op.attributes.unfused = true;
   if (op.kind == ops::OpKind::MatMul && op.phase == Phase::WeightGradient)
     op.attributes.unfused =
         request_.options->accumulation == GraphOptions::Fusion::Unfused;

@@ -65,6 +65,8 @@ struct GraphOptions {
     Unfused
   } norm = Fusion::Fused,
     elementwise = Fusion::Fused,
+    /// Of the gradients of a norm's weights with that of its input.
+      normWeights = Fusion::Fused,
     /// Of a weight's gradient with those of micro-batches before.
       accumulation = Fusion::Fused;
   using Loss = ops::LossKernel;

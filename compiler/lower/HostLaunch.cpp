@@ -30,15 +30,20 @@ Duration launchesOf(const Instruction &instruction, const HostPace &pace) {
 
 void waitIn(std::vector<Instruction> &pass, const HostPace &pace,
             const InstructionTime &time) {
-  const std::int64_t late = (hostTime(pass, pace) - lengthOf(pass, time)).value;
+  const bool blocks = pace.launches == HostPace::Launches::Blocking;
+  const Duration host = hostTime(pass, pace);
+  const std::int64_t late =
+      blocks ? host.value : (host - lengthOf(pass, time)).value;
   if (late <= 0)
     return;
   std::vector<std::int64_t> behind(pass.size(), 0);
   Int128 all = 0;
   for (std::size_t i = 0; i < pass.size(); ++i)
     if (program::classOf(pass[i].kind) == InstructionClass::Compute) {
-      behind[i] = std::max<std::int64_t>(
-          0, (launchesOf(pass[i], pace) - time(pass[i])).value);
+      const std::int64_t launches = launchesOf(pass[i], pace).value;
+      behind[i] =
+          blocks ? launches
+                 : std::max<std::int64_t>(0, launches - time(pass[i]).value);
       all += behind[i];
     }
   for (std::size_t i = 0; i < pass.size(); ++i)

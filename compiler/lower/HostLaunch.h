@@ -12,6 +12,8 @@ namespace planc::lower {
 struct HostPace {
   Duration launch;
   double module = 1;
+  /// Blocking: a launch begins when the kernel before has ended.
+  enum class Launches { Queued, Blocking } launches = Launches::Queued;
 };
 
 /// The host's time for one pass. The module around a product runs once a pass:
@@ -24,7 +26,7 @@ Duration hostTime(const std::vector<program::Instruction> &instructions,
 /// for the difference, shared by how much longer each is to launch than to run:
 /// then lengthOf the pass is about hostTime. The host is taken to begin a pass
 /// together with the accelerator, so a lead that it has from one pass is not
-/// counted in the next.
+/// counted in the next. Where launches block, kernels wait for all of it.
 void waitForHost(LoweredBody &body, const HostPace &pace,
                  const InstructionTime &time);
 

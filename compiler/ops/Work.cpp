@@ -373,10 +373,12 @@ Work Counting::run() {
   else if (op_.attributes.unfused && (op_.kind == OpKind::CrossEntropy ||
                                       op_.kind == OpKind::CrossEntropyGrad))
     eagerLoss();
-  else if (!op_.attributes.unfused && (op_.kind == OpKind::RmsNormWeightGrad ||
-                                       op_.kind == OpKind::LayerNormWeightGrad))
+  else if (op_.kind == OpKind::RmsNormWeightGrad ||
+           op_.kind == OpKind::LayerNormWeightGrad) {
+    if (op_.attributes.unfused)
+      readOperands();
     writeResults();
-  else if (op_.attributes.unfused && classOf(op_.kind) == OpClass::Row)
+  } else if (op_.attributes.unfused && classOf(op_.kind) == OpClass::Row)
     unfusedNorm();
   else {
     readOperands();

@@ -183,6 +183,10 @@ struct Kernels {
   bool gradientsApart = false;
   /// Before the update, gradients narrower than fp32 are joined and cast.
   bool castsGradients = false;
+  /// The gradients of norms' weights are made by kernels of their own.
+  bool normWeightsApart = false;
+  /// The host launches nothing before the kernel before has ended.
+  bool blocksLaunches = false;
   OriginId clause, lossClause;
 };
 /// Keys of `kernels` with two words: what holds if nothing is said, and the
@@ -198,7 +202,9 @@ inline constexpr KernelChoice kKernelChoices[] = {
     {"gathers", "again", "kept", &Kernels::keepsGathers},
     {"outputs", "freed", "kept", &Kernels::keepsOutputs},
     {"gradients", "summed", "apart", &Kernels::gradientsApart},
-    {"update", "fused", "cast", &Kernels::castsGradients}};
+    {"update", "fused", "cast", &Kernels::castsGradients},
+    {"norm_weights", "fused", "apart", &Kernels::normWeightsApart},
+    {"launches", "queued", "blocking", &Kernels::blocksLaunches}};
 
 struct Overlap {
   bool gradients = true, parameters = true, pipeline = true, tensor = false,

@@ -11,8 +11,8 @@ struct Framework {
 };
 constexpr Framework kFrameworks[] = {
 #define PLANC_FRAMEWORK(NAME, SINCE, OVERLAP, DROP, KERNELS, SEQUENCE, EVEN,   \
-                        BUCKET, SOURCE)                                        \
-  {NAME, SINCE, {OVERLAP, DROP, KERNELS, SEQUENCE, BUCKET, EVEN}},
+                        BUCKET, PADS, SOURCE)                                  \
+  {NAME, SINCE, {OVERLAP, DROP, KERNELS, SEQUENCE, BUCKET, EVEN, PADS}},
 #include "compiler/validate/Frameworks.def"
 };
 

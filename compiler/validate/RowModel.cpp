@@ -121,8 +121,9 @@ private:
     return "";
   }
 
-  /// The row's number; a vocabulary that tensor parallelism does not divide is
-  /// padded as Megatron-LM does (--make-vocab-size-divisible-by, 128).
+  /// The row's number; a vocabulary is padded as Megatron-LM does
+  /// (--make-vocab-size-divisible-by, 128) by stacks with its models, and where
+  /// tensor parallelism does not divide it.
   std::optional<std::int64_t> sizeOf(std::string_view formal,
                                      const std::string *given) {
     auto value = columnOf(formal);
@@ -134,9 +135,10 @@ private:
         std::from_chars(given->data(), given->data() + given->size(), standard)
                 .ec == std::errc())
       value = standard;
-    if (!value || *value % tp == 0)
-      return columnOf(formal);
     const std::int64_t whole = 128 * tp;
+    const bool pads = habitsOf(row_).padsVocabulary;
+    if (!value || *value % (pads ? whole : tp) == 0)
+      return columnOf(formal);
     notes_.push_back(fmt::format("vocabulary of {} padded", *value));
     return (*value + whole - 1) / whole * whole;
   }

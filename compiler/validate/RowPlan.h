@@ -53,7 +53,8 @@ struct FrameworkHabits {
   bool sequenceParallel = false;
   /// Of gradients that are reduced at once; 0: not of one size.
   std::int64_t bucket = 0;
-  bool evenLayers = false; ///< in stages, unless the row says otherwise
+  bool evenLayers = false;     ///< in stages, unless the row says otherwise
+  bool padsVocabulary = false; ///< to a multiple of 128 a rank
 };
 FrameworkHabits habitsOf(const MeasuredRow &row);
 

@@ -87,7 +87,9 @@ double KernelCosts::matmul(const Work &work, InstructionKind kind) const {
                                      ? MatMulShape::Rows::Differ
                                      : MatMulShape::Rows::Equal;
   const double tiled = matmulSeconds(
-      accelerator_, {work.batch, work.m, work.n, work.k, rows}, rates);
+      accelerator_,
+      {work.batch, work.m, work.n, work.k, rows, bytesOf(work.precision)},
+      rates);
   return std::max(tiled, work.flops.toDouble() / (peak * share));
 }
 
@@ -164,10 +166,17 @@ ComputeCost KernelCosts::unfusedAttention(InstructionKind kind,
   const MatMulRates rates{peakOf(work.precision), matmulShare(work.precision),
                           accelerator_.bandwidth.toDouble() *
                               accelerator_.constants.memoryEfficiency};
+  const auto seconds = [&](std::int64_t n, std::int64_t k) {
+    return matmulSeconds(accelerator_,
+                         {work.batch, work.m, n, k, MatMulShape::Rows::Equal,
+                          bytesOf(work.precision)},
+                         rates);
+  };
+  // Rows of q and k are of the head size.
   const double making =
-      matmulSeconds(accelerator_, {work.batch, work.m, work.n, work.k}, rates);
-  const double consuming =
-      matmulSeconds(accelerator_, {work.batch, work.m, work.k, work.n}, rates);
+      seconds(work.n, work.k) /
+      alignedShare(accelerator_, work.k, bytesOf(work.precision));
+  const double consuming = seconds(work.k, work.n);
   // A product moves the scores once and its share of q, k, v and the result;
   // what else the work moves is between the products.
   const double heads = 2 * element * static_cast<double>(work.k) *

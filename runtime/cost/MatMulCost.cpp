@@ -42,7 +42,22 @@ double tileFactor(const hardware::AcceleratorConstants &c, Tile tile) {
   return speed(tile.rows, tile.columns) / speed(c.tileRows, c.tileColumns);
 }
 
+/// What a load brings at most, and what the accelerator's share is stated for.
+constexpr std::int64_t kWidestLoad = 16, kNarrowestLoad = 2;
+
 } // namespace
+
+double alignedShare(const hardware::Accelerator &accelerator,
+                    std::int64_t extent, std::int64_t elementBytes) {
+  const double most = std::log2(kWidestLoad / kNarrowestLoad);
+  std::int64_t load = kWidestLoad;
+  double halvings = 0;
+  while (load > elementBytes && extent % (load / elementBytes) != 0) {
+    load /= 2;
+    ++halvings;
+  }
+  return std::pow(accelerator.constants.unalignedEfficiency, halvings / most);
+}
 
 double matmulSeconds(const hardware::Accelerator &accelerator,
                      const MatMulShape &shape, const MatMulRates &rates) {
@@ -54,7 +69,11 @@ double matmulSeconds(const hardware::Accelerator &accelerator,
                m = static_cast<double>(shape.m),
                n = static_cast<double>(shape.n),
                k = static_cast<double>(shape.k);
-  const double atCap = 2 * batch * m * n * k / (rates.peak * rates.efficiency);
+  const double rate =
+      rates.peak * rates.efficiency *
+      alignedShare(accelerator, shape.n,
+                   std::max<std::int64_t>(1, shape.elementBytes));
+  const double atCap = 2 * batch * m * n * k / rate;
   double best = std::numeric_limits<double>::infinity();
   for (double rowPart : kTileParts)
     for (double columnPart : kTileParts)

@@ -2,6 +2,8 @@
 #include "tests/unit/Catch.h"
 #include "tests/unit/cost/TestCluster.h"
 
+#include <cmath>
+
 using namespace planc;
 using namespace planc::cost;
 
@@ -95,4 +97,26 @@ TEST_CASE("efficiency never passes the cap, time grows with every extent") {
 
 TEST_CASE("nothing to multiply takes no time") {
   CHECK(matmulSeconds(chip(), {1, 0, 256, 4096}, kRates) == 0);
+}
+
+TEST_CASE("rows that are no multiples of 16 bytes keep a share") {
+  hardware::Accelerator a = chip();
+  a.constants.tileHalf = 0;
+  CHECK(alignedShare(a, 50257, 2) == 1); // an accelerator that says nothing
+  a.constants.unalignedEfficiency = 0.4;
+  const double halving = std::cbrt(0.4);
+  CHECK(alignedShare(a, 50304, 2) == 1);
+  CHECK(alignedShare(a, 108, 2) == Approx(halving)); // multiples of 8 bytes
+  CHECK(alignedShare(a, 150, 2) == Approx(halving * halving));
+  CHECK(alignedShare(a, 50257, 2) == Approx(0.4));
+  // As many bytes, other formats.
+  CHECK(alignedShare(a, 1000, 1) == Approx(halving));
+  CHECK(alignedShare(a, 1004, 4) == 1);
+  CHECK(alignedShare(a, 1001, 4) == Approx(halving * halving));
+  const double odd = matmulSeconds(a, {1, 2048, 2047, 1024}, kRates);
+  const double even = matmulSeconds(a, {1, 2048, 2048, 1024}, kRates);
+  CHECK(odd == Approx(even / 0.4).epsilon(0.01));
+  // Tokens are no row's length.
+  CHECK(matmulSeconds(a, {1, 2047, 2048, 1024}, kRates) <= even);
+  CHECK(matmulSeconds(a, {1, 2048, 2048, 1023}, kRates) <= even);
 }

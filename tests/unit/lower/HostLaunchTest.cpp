@@ -94,3 +94,18 @@ TEST_CASE("a pass is as long as its launches, or as itself") {
       }
     }
 }
+
+TEST_CASE("launches that block add up with what they launch") {
+  const LoweredBody before = layer();
+  for (const std::int64_t launch : {1'000'000, 20'000'000}) {
+    CAPTURE(launch);
+    LoweredBody after = before;
+    const HostPace pace{Duration(launch), 5.5, HostPace::Launches::Blocking};
+    waitForHost(after, pace, timeOf);
+    const Duration host = hostTime(before.forward.instructions, pace);
+    const Duration sum = host + lengthOf(before.forward.instructions, timeOf);
+    const Duration length = lengthOf(after.forward.instructions, timeOf);
+    CHECK(std::abs((length - sum).value) <
+          static_cast<std::int64_t>(before.forward.instructions.size()));
+  }
+}
