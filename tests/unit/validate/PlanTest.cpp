@@ -54,12 +54,26 @@ TEST_CASE("a row of a transformer is a plan that reads like one") {
                   "  recompute  all\n"
                   "  precision  compute = fp16\n"
                   "  kernels    attention = unfused, loss = inplace, "
-                  "accumulation = unfused, outputs = kept, gradients = apart, "
-                  "modules = megatron\n"
+                  "accumulation = unfused, norm_weights = apart, "
+                  "outputs = kept, gradients = apart, modules = megatron\n"
                   "  overlap    none\n"
                   "  bucket     eager\n}\n"));
   // 50,257 is no multiple of 4: padded to one of 128 · 4.
   CHECK(has(text, "vocab = 50688, context = 2048)"));
+}
+
+TEST_CASE("Megatron-LM's vocabularies are padded, others where they must") {
+  const auto vocabulary = [](std::string_view framework, int tp) {
+    return planText(
+        kHeader, fmt::format("a,a100,8,gpt,24,2048,16,8192,50257,2048,{},1,{},"
+                             "2,64,1,full,fp16,unfused,{},2023,1.5",
+                             tp, 8 / tp, framework));
+  };
+  CHECK(has(vocabulary("megatron", 1), "vocab = 50304,"));
+  CHECK(has(vocabulary("deepspeed", 2), "vocab = 50432,"));
+  CHECK(has(vocabulary("vtrain", 1), "vocab = 50257,"));
+  CHECK(has(vocabulary("llm-foundry", 1), "vocab = 50257,"));
+  CHECK(has(vocabulary("llm-foundry", 2), "vocab = 50432,"));
 }
 
 TEST_CASE("a model of the library by name, its sizes given or not") {
