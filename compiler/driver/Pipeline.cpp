@@ -46,8 +46,11 @@ std::optional<Failure> compile(Compilation &c, const Options &options,
                                diag::Emitter &emitter) {
   Checks checks(options.verify);
   // 2. Names, units, values: the plan, its model and its cluster.
-  c.module = sema::elaborate(*c.program, {options.planName, options.overrides},
-                             c.origins, emitter);
+  c.module =
+      options.ground
+          ? sema::elaborateOn(*c.program, *options.ground, c.origins, emitter)
+          : sema::elaborate(*c.program, {options.planName, options.overrides},
+                            c.origins, emitter);
   if (!c.module || last == Stage::Sema)
     return std::nullopt;
   const sema::Plan &plan = c.module->plan;

@@ -96,6 +96,8 @@ struct Session::State {
       : options(std::move(given)), resolver(sources), emitter(captured) {
     if (options.library != nullptr)
       Library::addTo(resolver);
+    for (std::size_t i = 0; i < options.firstOrigin; ++i)
+      compilation.origins.add(source::SourceSpan());
   }
 
   Options options;
@@ -130,10 +132,13 @@ private:
 std::optional<source::FileId> Session::State::openMain() {
   if (!options.root.empty())
     resolver.setRoot(options.root, options.root);
+  if (options.reader)
+    resolver.setReader(options.reader);
   if (options.text)
     resolver.addMemoryFile(options.file, *options.text);
-  source::LoadResult loaded = options.text ? resolver.loadFile(options.file)
-                                           : resolver.loadMain(options.file);
+  source::LoadResult loaded = options.text || options.reader
+                                  ? resolver.loadFile(options.file)
+                                  : resolver.loadMain(options.file);
   if (auto *id = std::get_if<source::FileId>(&loaded))
     return *id;
   const auto &failure = std::get<source::LoadFailure>(loaded);
@@ -295,6 +300,22 @@ Session::Session(Options options)
     : state_(std::make_unique<State>(std::move(options))) {}
 Session::~Session() = default;
 
+std::vector<std::string> Session::planNames() {
+  Compilation &c = state_->compilation;
+  std::vector<std::string> names;
+  if (!c.program && !state_->load())
+    return names;
+  for (const sema::PlanInfo &plan : sema::plansOf(*c.program, c.origins))
+    if (!plan.hasFormals)
+      names.push_back(plan.name);
+  return names;
+}
+
+const std::string &Session::planName() const {
+  const Compilation &c = state_->compilation;
+  return c.module ? c.module->plan.name : state_->options.planName;
+}
+
 Outcome Session::check() {
   State &state = *state_;
   if (!state.load())
@@ -304,9 +325,7 @@ Outcome Session::check() {
   if (!state.options.planName.empty())
     names.push_back(state.options.planName);
   else
-    for (const sema::PlanInfo &plan : sema::plansOf(*c.program, c.origins))
-      if (!plan.hasFormals)
-        names.push_back(plan.name);
+    names = planNames();
   if (names.empty())
     names.push_back(""); // says that there is no plan
   for (const std::string &name : names)
@@ -380,6 +399,12 @@ void reportBubble(const sema::Plan &plan, const source::OriginTable &origins,
 }
 
 } // namespace
+
+Outcome Session::elaborate() {
+  if (state_->load())
+    state_->compileTo(Stage::Sema);
+  return state_->outcome;
+}
 
 Outcome Session::run() {
   State &state = *state_;
@@ -478,6 +503,8 @@ std::vector<report::Assumption> Session::assumptions() const {
 }
 
 const Compilation &Session::compilation() const { return state_->compilation; }
+
+const Options &Session::options() const { return state_->options; }
 
 const std::vector<diag::Diagnostic> &Session::diagnostics() const {
   return state_->captured.diagnostics;

@@ -4,7 +4,7 @@
 
 #include "compiler/diag/Diagnostic.h"
 #include "compiler/sema/Module.h"
-#include "compiler/source/SourceSet.h"
+#include "compiler/source/ImportResolver.h"
 #include "runtime/report/Explanation.h"
 #include "runtime/report/HtmlReport.h"
 
@@ -36,6 +36,9 @@ struct Options {
   std::string file; ///< as the user named it
   /// Text instead of what the disk holds under `file` (tests, embedding).
   std::optional<std::string> text;
+  /// Reads files of disk for it, where they are elsewhere: main file and
+  /// imports, by their path below the root; nothing where there is none.
+  source::FileReader reader;
   /// Parsed before, for many compiles; none: parsed as far as it is imported.
   const Library *library = nullptr;
   std::string root;     ///< imports stay inside; empty: the folder of `file`
@@ -43,6 +46,12 @@ struct Options {
   std::vector<sema::Override> overrides; ///< `-D name=value`
   /// `--peak`: rescales the printed MFU only.
   std::optional<double> peakFlopsPerSecond;
+  /// The first plan of the file is made on this, instead of on what its text
+  /// says (sema::elaborateOn).
+  std::shared_ptr<const sema::Ground> ground;
+  /// Places of this compile get numbers from here on, so that values of
+  /// several can be told apart.
+  std::size_t firstOrigin = 0;
   enum class Verify { Off, Each } verify = Verify::Off;
   enum class Simulation { Reused, Flat } simulation = Simulation::Reused;
   /// What a report says besides of other runs: program order, the framework's
@@ -79,6 +88,14 @@ public:
   /// Parses, binds and elaborates only: every plan of the file that can run by
   /// itself, or the one that is named.
   Outcome check();
+  /// Plans of the file that can run by themselves, in order; none after a
+  /// report.
+  std::vector<std::string> planNames();
+  /// Of the plan that was elaborated, else the name that was asked for.
+  const std::string &planName() const;
+
+  /// As far as names, units and the plan's own rules.
+  Outcome elaborate();
   /// The whole compile. After Ok, ExpectationFailed and Infeasible, report() is
   /// there.
   Outcome run();
@@ -101,6 +118,7 @@ public:
   /// Every value of the compile, as far as it came: for benchmarks.
   const Compilation &compilation() const;
 
+  const Options &options() const;
   const std::vector<diag::Diagnostic> &diagnostics() const;
   const source::SourceSet &sources() const;
   /// Names of its sources, but those of a library that it was given.

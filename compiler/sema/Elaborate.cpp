@@ -112,6 +112,29 @@ bool shrinkGroups(Elaboration &elaboration, const PlanText &text,
   return true;
 }
 
+/// The plan on the model and the accelerators that `out` has.
+bool buildPlan(Elaboration &elaboration, const PlanText &text, Module &out) {
+  for (const hardware::Level &level : out.cluster.levels)
+    out.levelSizes.push_back(level.of);
+  keepFirst(out.cluster, out.accelerators);
+  PlanRequest request{&text, &out.model, &out.cluster, out.accelerators};
+  auto plan = PlanBuilder(elaboration, request).build();
+  if (!plan)
+    return false;
+  out.plan = std::move(*plan);
+  for (ops::WeightId weight : out.plan.frozen)
+    out.model.weights[weight].isFrozen = true;
+  if (!Constraints(elaboration, text, out.model, out.plan).check() ||
+      !TargetRules(elaboration, text, out.model, out.plan).check())
+    return false;
+  if (auto use = findTarget(elaboration, text); use && *use) {
+    out.target.name = std::string(use->decl->name.text);
+    out.target.isStandard =
+        elaboration.program().standardTarget(out.target.name).decl == use->decl;
+  }
+  return true;
+}
+
 bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
   std::optional<hardware::Cluster> cluster;
   std::optional<ops::Model> model;
@@ -134,16 +157,10 @@ bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
   out.cluster = std::move(*cluster);
   out.accelerators = taken->count;
   out.leftOver = taken->leftOver;
-  keepFirst(out.cluster, out.accelerators);
-  PlanRequest request{&text, &out.model, &out.cluster, out.accelerators};
-  auto plan = PlanBuilder(elaboration, request).build();
-  if (!plan)
-    return false;
-  out.plan = std::move(*plan);
-  for (ops::WeightId weight : out.plan.frozen)
-    out.model.weights[weight].isFrozen = true;
-  return Constraints(elaboration, text, out.model, out.plan).check() &&
-         TargetRules(elaboration, text, out.model, out.plan).check();
+  out.family = std::string(text.model->model->name.text);
+  for (const Binding &formal : text.model->formals.bindings)
+    out.arguments.push_back({std::string(formal.name), describe(formal.value)});
+  return buildPlan(elaboration, text, out);
 }
 
 } // namespace
@@ -165,6 +182,40 @@ std::optional<Module> elaborate(const Program &program,
     return std::nullopt;
   Module out;
   if (!build(elaboration, *text, out) || emitter.reportedErrors() != before)
+    return std::nullopt;
+  return out;
+}
+
+Ground groundOf(const Module &module) {
+  Ground ground{module.model, module.cluster, module.accelerators};
+  for (ops::Weight &weight : ground.model.weights)
+    weight.isFrozen = false;
+  for (std::size_t l = 0; l < ground.cluster.levels.size(); ++l)
+    ground.cluster.levels[l].of = module.levelSizes[l];
+  return ground;
+}
+
+std::optional<Module> elaborateOn(const Program &program, const Ground &ground,
+                                  source::OriginTable &origins,
+                                  diag::Emitter &emitter) {
+  const std::size_t before = emitter.reportedErrors();
+  Elaboration elaboration(program, origins, emitter);
+  Symbol symbol = findPlan(elaboration, "");
+  auto text = symbol ? resolvePlan(elaboration, symbol, symbol.decl->name.span)
+                     : std::nullopt;
+  if (!text)
+    return std::nullopt;
+  text->hasFormals = true;
+  Module out;
+  out.model = ground.model;
+  out.cluster = ground.cluster;
+  auto taken = takeFirst(elaboration, out.cluster, ground.accelerators,
+                         text->clusterSpan);
+  if (!taken)
+    return std::nullopt;
+  out.accelerators = taken->count;
+  out.leftOver = taken->leftOver;
+  if (!buildPlan(elaboration, *text, out) || emitter.reportedErrors() != before)
     return std::nullopt;
   return out;
 }

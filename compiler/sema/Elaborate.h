@@ -32,6 +32,14 @@ std::optional<Module> elaborate(const Program &program,
                                 source::OriginTable &origins,
                                 diag::Emitter &emitter);
 
+/// The first plan of `program` with its own clauses, but on this ground: what
+/// its text says of model and cluster is not looked at. All that is checked of
+/// a plan is checked of this one; a dimension that the model lacks is remarked
+/// on as in a recipe.
+std::optional<Module> elaborateOn(const Program &program, const Ground &ground,
+                                  source::OriginTable &origins,
+                                  diag::Emitter &emitter);
+
 struct PlanInfo {
   std::string name;
   OriginId origin;

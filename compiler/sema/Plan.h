@@ -23,6 +23,7 @@ struct Axis {
   std::string name;
   std::int64_t size = 1;
   OriginId origin;
+  bool isRest = false; ///< written `rest`: the size follows from the others
 };
 
 /// Axes outermost first: the last sits closest together in the cluster.

@@ -86,7 +86,7 @@ bool PlanBuilder::buildMesh() {
     auto size = isRest ? std::optional<std::int64_t>(1) : axisSize(entry);
     isSound = isSound && size;
     AxisId axis = plan_.mesh.axes.add(
-        {entry.key, size.value_or(1), originOf(entry.span)});
+        {entry.key, size.value_or(1), originOf(entry.span), isRest});
     if (!isRest)
       continue;
     if (rest) {

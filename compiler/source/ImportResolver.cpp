@@ -127,6 +127,16 @@ LoadResult ImportResolver::loadFile(std::string_view path) {
   std::string shown = joined(shownRoot_, normal);
   if (auto found = memory_.find(normal); found != memory_.end())
     return remember("memory:" + normal, shown, found->second);
+  if (reader_) {
+    const std::string key = "reader:" + normal;
+    if (auto known = loaded_.find(key); known != loaded_.end())
+      return known->second;
+    auto read = reader_(normal);
+    if (auto *failure = std::get_if<LoadFailure>(&read))
+      return *failure;
+    return remember(key, std::move(shown),
+                    std::get<std::string>(std::move(read)));
+  }
   if (!root_)
     return LoadFailure{LoadError::NotFound, "there is no such file"};
   std::error_code error;

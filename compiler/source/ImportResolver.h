@@ -3,6 +3,7 @@
 
 #include "compiler/source/SourceSet.h"
 
+#include <functional>
 #include <map>
 #include <variant>
 
@@ -22,6 +23,10 @@ struct LoadFailure {
 
 using LoadResult = std::variant<FileId, LoadFailure>;
 
+/// The bytes of a file that is not on disk, by its path below the root.
+using FileReader =
+    std::function<std::variant<std::string, LoadFailure>(const std::string &)>;
+
 /// Finds files, each once: a second import of a file gives the same id. The
 /// standard library comes from inside the binary; everything else from memory
 /// first, then from below the root folder on disk.
@@ -33,6 +38,9 @@ public:
   /// names in messages ("" or "examples"). Without a root nothing is read from
   /// disk.
   void setRoot(std::string folder, std::string shown);
+  /// Asked instead of the disk, main file included; nothing of the disk is read
+  /// then. A root is set.
+  void setReader(FileReader reader) { reader_ = std::move(reader); }
   /// A file that needs no disk, by its path relative to the root.
   void addMemoryFile(std::string path, std::string text);
 
@@ -56,6 +64,7 @@ private:
   SourceSet *sources_;
   std::optional<std::string> root_;
   std::string shownRoot_;
+  FileReader reader_;
   std::map<std::string, std::string, std::less<>> memory_;
   std::map<std::string, FileId> loaded_; ///< by canonical path or `std/…`
 };

@@ -29,6 +29,10 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"calibrate", "cluster|step",
      "links from logs of nccl-tests; a training run's steps beside a plan's",
      runCalibrate},
+    {"diff", "OLD NEW",
+     "what a change of a plan does, and why; --against REF FILE in git",
+     runDiff},
+    {"compare", "FILE…", "many plans side by side, the best first", runCompare},
     {"trace", "FILE", "the timeline, for ui.perfetto.dev: -o t.json", runTrace},
     {"explain", "FILE",
      "what the step hangs on, what would hide the rest; or CODE, a "
@@ -47,7 +51,7 @@ constexpr auto kVerbs = std::to_array<Verb>({
 
 /// Verbs that the language and its documents know and planc does not have yet.
 constexpr auto kPlanned = std::to_array<std::string_view>(
-    {"compare", "diff", "export", "import", "lsp", "serve", "tune"});
+    {"export", "import", "lsp", "serve", "tune"});
 
 constexpr int kUnsupported = 5;
 constexpr int kInternalError = 70;
@@ -66,7 +70,7 @@ options of most verbs
   -o FILE           write there instead of to standard output
 
 exit status
-  0 fine    1 usage or environment    2 illegal    3 an expectation failed
+  0 fine    1 usage or environment    2 illegal    3 an expectation or threshold failed
   4 does not fit in memory    5 unsupported    70 internal error
 
 `planc VERB --help` lists the options of one verb.

@@ -42,6 +42,34 @@ std::optional<int> setPeak(driver::Options &session, const std::string &rate) {
                     rate + "'");
 }
 
+std::optional<std::vector<sema::Override>>
+overridesOf(const cl::list<std::string> &defines) {
+  std::vector<sema::Override> out;
+  for (const std::string &define : defines) {
+    const std::size_t equals = define.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      usageError("-D wants name=value, found '" + define + "'");
+      return std::nullopt;
+    }
+    out.push_back({define.substr(0, equals), define.substr(equals + 1)});
+  }
+  return out;
+}
+
+std::optional<report::Color> colorOf(const ColorOption &option,
+                                     const OutputOption &output) {
+  enum class When { Auto, Always, Never };
+  constexpr std::array<Choice<When>, 3> kWhen = {
+      {{"auto", When::Auto}, {"always", When::Always}, {"never", When::Never}}};
+  const auto when = choose(option, kWhen);
+  if (!when)
+    return std::nullopt;
+  const bool isColored =
+      *when == When::Always ||
+      (*when == When::Auto && output.empty() && wantsColor(Channel::Output));
+  return isColored ? report::Color::Always : report::Color::Never;
+}
+
 std::string whyUnreadable(const std::string &path) {
   // Without O_NONBLOCK, opening a named pipe would wait for its other end.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -89,15 +117,10 @@ CompileOptions::session(const std::string &file) const {
     usageError("cannot read '" + options.file + "': " + why);
     return std::nullopt;
   }
-  for (const std::string &define : defines) {
-    const std::size_t equals = define.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      usageError("-D wants name=value, found '" + define + "'");
-      return std::nullopt;
-    }
-    options.overrides.push_back(
-        {define.substr(0, equals), define.substr(equals + 1)});
-  }
+  auto overrides = overridesOf(defines);
+  if (!overrides)
+    return std::nullopt;
+  options.overrides = std::move(*overrides);
   if (verifyEach)
     options.verify = driver::Options::Verify::Each;
   if (flat)

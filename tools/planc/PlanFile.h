@@ -4,7 +4,7 @@
 
 #include "compiler/diag/Consumers.h"
 #include "compiler/driver/Session.h"
-#include "runtime/report/Report.h"
+#include "runtime/report/Writers.h"
 #include "tools/planc/CommandLine.h"
 
 #include <llvm/Support/CommandLine.h>
@@ -38,6 +38,20 @@ struct PlanOptions : CompileOptions {
     return CompileOptions::session(file);
   }
 };
+
+/// `-D name=value`, each; nothing after a message.
+std::optional<std::vector<sema::Override>>
+overridesOf(const llvm::cl::list<std::string> &defines);
+
+/// `--color WHEN`.
+struct ColorOption : TextOption {
+  explicit ColorOption(llvm::cl::SubCommand &verb)
+      : TextOption(verb, "color",
+                   "colour: auto (on a terminal), always or never", "WHEN") {}
+};
+/// What it means for what goes to `output`; nothing after a message.
+std::optional<report::Color> colorOf(const ColorOption &option,
+                                     const OutputOption &output);
 
 /// `--peak RATE`, where it was given; an exit code after a message.
 std::optional<int> setPeak(driver::Options &session, const std::string &rate);

@@ -14,7 +14,6 @@ namespace cl = llvm::cl;
 namespace {
 
 enum class Format { Text, Json, Markdown, Html, Svg };
-enum class ColorChoice { Auto, Always, Never };
 
 struct ReportOptions {
   cl::SubCommand verb{"report", "what a step costs and why"};
@@ -27,8 +26,7 @@ struct ReportOptions {
                             "form"};
   TextOption peak{verb, "peak", "print MFU against another peak, e.g. 2PFLOP/s",
                   "RATE"};
-  TextOption color{verb, "color",
-                   "colour: auto (on a terminal), always or never", "WHEN"};
+  ColorOption color{verb};
 };
 
 constexpr std::array<Choice<Format>, 5> kFormats = {
@@ -37,10 +35,6 @@ constexpr std::array<Choice<Format>, 5> kFormats = {
      {"markdown", Format::Markdown},
      {"html", Format::Html},
      {"svg", Format::Svg}}};
-constexpr std::array<Choice<ColorChoice>, 3> kColors = {
-    {{"auto", ColorChoice::Auto},
-     {"always", ColorChoice::Always},
-     {"never", ColorChoice::Never}}};
 
 /// What the words of the options mean.
 struct Written {
@@ -52,15 +46,11 @@ struct Written {
 std::optional<Written> formOf(const ReportOptions &options) {
   const auto format =
       chooseForm(options.format, options.output.getValue(), kFormats);
-  const auto color = format ? choose(options.color, kColors) : std::nullopt;
+  const auto color =
+      format ? colorOf(options.color, options.output) : std::nullopt;
   if (!color)
     return std::nullopt;
-  const bool isColored =
-      *color == ColorChoice::Always ||
-      (*color == ColorChoice::Auto && options.output.empty() &&
-       wantsColor(Channel::Output));
-  return Written{*format,
-                 isColored ? report::Color::Always : report::Color::Never};
+  return Written{*format, *color};
 }
 
 std::string page(const report::Report &whole, const driver::Session &session) {

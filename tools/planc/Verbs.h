@@ -27,6 +27,8 @@ int runEmit(Arguments arguments);
 int runMan(Arguments arguments);
 int runMfu(Arguments arguments);
 int runCalibrate(Arguments arguments);
+int runDiff(Arguments arguments);
+int runCompare(Arguments arguments);
 int runTrace(Arguments arguments);
 int runCompletions(Arguments arguments);
 int runExplain(Arguments arguments);

@@ -1,0 +1,222 @@
+#include "compiler/compare/DiffWriters.h"
+
+#include "runtime/report/Page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace planc::compare {
+
+using report::Mark;
+using report::Page;
+
+namespace {
+
+constexpr std::size_t kKeyColumn = report::kValueColumn, kTextColumn = 38,
+                      kPlaceColumn = 66, kNumberEnd = 46, kGroupColumn = 50;
+constexpr std::size_t kMostChanges = 40;
+
+class Writer {
+public:
+  explicit Writer(Page &page) : page_(page) {}
+
+  void plan(const PlanDiff &plan) {
+    head(plan);
+    if (plan.hasBoth() && !plan.isSame()) {
+      changes(plan);
+      because(plan);
+      numbers(plan);
+    }
+  }
+
+private:
+  void head(const PlanDiff &plan) {
+    const std::string name =
+        report::shortened(report::oneLine(nameOf(plan)), report::kColumns / 2);
+    page_.put(name).to(kKeyColumn, 4);
+    std::size_t used = std::max(kKeyColumn, report::columnsOf(name) + 4);
+    bool isFirst = true;
+    for (const std::string &piece : verdictOf(plan)) {
+      const std::size_t width = report::columnsOf(piece);
+      if (!isFirst && used + width + 4 > report::kColumns) {
+        page_.endLine();
+        page_.to(kKeyColumn);
+        used = kKeyColumn;
+      } else if (!isFirst) {
+        page_.to(used + 4, 4);
+        used += 4;
+      }
+      page_.put(piece, markOf(plan, piece));
+      used += width;
+      isFirst = false;
+    }
+    page_.endLine();
+  }
+
+  /// Colour for the step alone: faster is good.
+  static Mark markOf(const PlanDiff &plan, const std::string &piece) {
+    if (plan.hasBoth() && plan.newReport() == nullptr)
+      return Mark::Bad;
+    if (!plan.oldReport() || !plan.newReport() || piece.rfind("step", 0) != 0)
+      return Mark::None;
+    const Duration before = plan.oldReport()->stepTime,
+                   after = plan.newReport()->stepTime;
+    return after < before   ? Mark::Good
+           : before < after ? Mark::Bad
+                            : Mark::None;
+  }
+
+  void section(std::string_view name) {
+    if (name_ != name)
+      page_.put(name);
+    name_ = name;
+    page_.to(kKeyColumn);
+  }
+
+  void changes(const PlanDiff &plan) {
+    page_.endLine();
+    name_ = "";
+    std::size_t shown = 0, left = 0;
+    for (const Change &change : plan.changes) {
+      if (change.isDetail)
+        continue;
+      if (++shown > kMostChanges) {
+        ++left;
+        continue;
+      }
+      section("changed");
+      page_.put(report::shortened(report::oneLine(change.key), 40))
+          .to(kTextColumn);
+      const std::string text =
+          fmt::format("{} → {}{}", report::oneLine(change.before),
+                      report::oneLine(change.after),
+                      change.isFollowing ? "  (follows)" : "");
+      const std::string place =
+          change.place.file.empty() ? "" : report::placeText(change.place);
+      const std::size_t from =
+          std::max(kTextColumn, kKeyColumn + report::columnsOf(change.key) + 2);
+      const std::size_t room = report::kColumns - from;
+      const bool isWide =
+          report::columnsOf(text) + 2 +
+              std::min<std::size_t>(report::columnsOf(place), 32) >
+          room;
+      page_.put(report::shortened(text, room));
+      if (!place.empty() && !isWide)
+        page_.to(kPlaceColumn)
+            .put(report::shortenedAtStart(place, page_.room()), Mark::Name);
+      page_.endLine();
+      if (!place.empty() && isWide) {
+        page_.to(kPlaceColumn)
+            .put(report::shortenedAtStart(place, 34), Mark::Name);
+        page_.endLine();
+      }
+    }
+    if (left != 0) {
+      page_.to(kKeyColumn).put(fmt::format("and {} more", left));
+      page_.endLine();
+    }
+  }
+
+  void because(const PlanDiff &plan) {
+    const std::vector<ShownCause> rows = shownCauses(plan);
+    if (rows.empty())
+      return;
+    std::vector<std::int64_t> times;
+    for (const ShownCause &row : rows)
+      times.push_back(row.picoseconds);
+    const SignedTimes texts = timesText(times);
+    const std::vector<std::string> labels = labelsOf(plan);
+    name_ = "";
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      section("because");
+      page_.put(rows[i].words);
+      page_.right(texts.texts[i] + " " + texts.unit, kNumberEnd);
+      if (plan.groups.size() > 1)
+        shares(rows[i], labels);
+      else if (!labels.empty())
+        page_.to(kGroupColumn).put(labels[0]);
+      page_.endLine();
+    }
+    for (const std::string &remark : remarksOf(plan))
+      for (const std::string &line :
+           report::wrapped(remark, report::kColumns - kKeyColumn)) {
+        page_.to(kKeyColumn).put(line);
+        page_.endLine();
+      }
+  }
+
+  /// The largest first, as many as the line has room for.
+  void shares(const ShownCause &row, const std::vector<std::string> &labels) {
+    std::vector<std::size_t> order;
+    std::int64_t largest = 0;
+    for (std::size_t g = 0; g < labels.size(); ++g) {
+      order.push_back(g);
+      largest = std::max(largest, std::abs(row.byGroup[g]));
+    }
+    std::stable_sort(
+        order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+          return std::abs(row.byGroup[a]) > std::abs(row.byGroup[b]);
+        });
+    const SignedTimes texts = timesText(row.byGroup);
+    page_.to(kGroupColumn);
+    bool isFirst = true;
+    for (std::size_t g : order) {
+      if (std::abs(row.byGroup[g]) <= largest / 50)
+        continue;
+      const std::string text =
+          fmt::format("{} {} {}", labels[g], texts.texts[g], texts.unit);
+      if (!isFirst && report::columnsOf(text) + 3 > page_.room()) {
+        page_.endLine();
+        page_.to(kGroupColumn);
+        isFirst = true;
+      }
+      page_.to(0, isFirst ? 0 : 3).put(text);
+      isFirst = false;
+    }
+  }
+
+  void numbers(const PlanDiff &plan) {
+    if (!plan.oldReport() || !plan.newReport())
+      return;
+    name_ = "";
+    for (const Number &number : plan.numbers) {
+      if (!number.isChanged())
+        continue;
+      section("numbers");
+      page_.put(number.words).to(kTextColumn).put(pairText(number));
+      page_.to(kPlaceColumn).put(changeText(number));
+      page_.endLine();
+    }
+  }
+
+  Page &page_;
+  std::string_view name_;
+};
+
+} // namespace
+
+std::string toText(const Diff &diff, const std::vector<Failed> &failed,
+                   report::Color color) {
+  Page page(color);
+  bool isFirst = true, wasLong = false;
+  for (const PlanDiff &plan : diff.plans) {
+    const bool isLong = plan.hasBoth() && !plan.isSame();
+    if (!isFirst && (isLong || wasLong))
+      page.endLine();
+    Writer(page).plan(plan);
+    isFirst = false;
+    wasLong = isLong;
+  }
+  if (!failed.empty())
+    page.endLine();
+  for (const Failed &one : failed) {
+    page.put("fails", Mark::Bad).to(kKeyColumn);
+    page.put(report::oneLine(one.text)).to(kTextColumn);
+    page.put(fmt::format("{}: {}", report::oneLine(one.plan), one.why));
+    page.endLine();
+  }
+  return page.take();
+}
+
+} // namespace planc::compare

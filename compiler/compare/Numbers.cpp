@@ -1,0 +1,226 @@
+#include "compiler/compare/Numbers.h"
+
+#include "compiler/compare/Attribution.h"
+#include "runtime/report/BuildReport.h"
+#include "runtime/report/NumberText.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace planc::compare {
+
+namespace {
+
+struct Scale {
+  double of;
+  std::string_view unit;
+};
+constexpr Scale kTimes[] = {
+    {1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}, {1e-12, "ps"}};
+constexpr Scale kSizes[] = {{1099511627776.0, "TiB"},
+                            {1073741824.0, "GiB"},
+                            {1048576.0, "MiB"},
+                            {1024.0, "KiB"},
+                            {1.0, "B"}};
+constexpr Scale kCounts[] = {
+    {1e12, "T"}, {1e9, "B"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}};
+
+template <std::size_t N> Scale scaleOf(double value, const Scale (&scales)[N]) {
+  for (const Scale &scale : scales)
+    if (std::fabs(value) >= scale.of * 0.9995)
+      return scale;
+  return scales[N - 1];
+}
+
+Scale scaleOf(Form form, double value) {
+  switch (form) {
+  case Form::Time:
+    return scaleOf(value, kTimes);
+  case Form::Size:
+    return scaleOf(value, kSizes);
+  case Form::Share:
+    return {0.01, "%"};
+  case Form::Count:
+    return std::fabs(value) < 99999.5 ? Scale{1, ""} : scaleOf(value, kCounts);
+  case Form::Money:
+    return {1, "USD/day"};
+  }
+  return {1, ""};
+}
+
+/// Three digits, but of sizes and shares one behind the point.
+int decimalsOf(Form form, double scaled) {
+  const double size = std::fabs(scaled);
+  if (form == Form::Size || form == Form::Share)
+    return 1;
+  if (form == Form::Count && size == std::trunc(size))
+    return 0;
+  return size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+}
+
+std::string plain(double value, int decimals) {
+  if (decimals == 0 && std::fabs(value) < 9e15)
+    return report::grouped(std::llround(value));
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string withUnit(const std::string &text, std::string_view unit) {
+  return unit.empty() ? text : text + " " + std::string(unit);
+}
+
+} // namespace
+
+std::vector<Number> numbersOf(const report::Report &report,
+                              double pricePerHour) {
+  std::vector<Number> out;
+  const auto add = [&](std::string key, std::string words, Form form,
+                       bool isBetterLow, std::optional<double> value) {
+    Number number{std::move(key), std::move(words), form, isBetterLow,
+                  value,          std::nullopt};
+    out.push_back(std::move(number));
+  };
+  const auto metric = [&](std::string_view name,
+                          std::string_view argument = "") {
+    return report::metric(report, name, argument);
+  };
+  add("step_time", "step", Form::Time, true, metric("step_time"));
+  add("tokens_per_s", "tokens/s", Form::Count, false, metric("tokens_per_s"));
+  add("tokens_per_s_per_accelerator", "tokens/s per accelerator", Form::Count,
+      false, metric("tokens_per_s_per_accelerator"));
+  add("mfu", "MFU", Form::Share, false, metric("mfu"));
+  add("hfu", "HFU", Form::Share, false, metric("hfu"));
+  add("memory", "memory", Form::Size, true, metric("memory"));
+  if (report.bubble)
+    add("bubble", "bubble of the pipeline", Form::Share, true,
+        metric("bubble"));
+  for (std::size_t i = 0; i < report::kCauseCount; ++i) {
+    const auto cause = static_cast<report::Cause>(i);
+    if (report::groupOf(cause) != report::CauseGroup::Communication ||
+        report.waterfall[cause] == 0)
+      continue;
+    const std::string_view kind = report::keyOf(cause).substr(8);
+    add(fmt::format("exposed.{}", kind), std::string(report::wordsOf(cause)),
+        Form::Share, true, metric("exposed", kind));
+  }
+  const auto accelerators = static_cast<double>(report.planned.accelerators);
+  add("parameters", "parameters", Form::Count, true,
+      static_cast<double>(report.planned.parameters));
+  add("accelerators", "accelerators", Form::Count, true, accelerators);
+  if (pricePerHour > 0)
+    add("cost_per_day", "cost", Form::Money, true,
+        accelerators * pricePerHour * 24);
+  return out;
+}
+
+std::vector<Number> paired(const std::vector<Number> &before,
+                           const std::vector<Number> &after) {
+  std::vector<Number> out = before;
+  std::size_t at = 0;
+  for (const Number &number : after) {
+    const auto same =
+        std::find_if(out.begin(), out.end(), [&](const Number &other) {
+          return other.key == number.key;
+        });
+    if (same != out.end()) {
+      same->after = number.before;
+      at = static_cast<std::size_t>(same - out.begin()) + 1;
+      continue;
+    }
+    Number fresh = number;
+    std::swap(fresh.before, fresh.after);
+    out.insert(out.begin() + static_cast<std::ptrdiff_t>(at++), fresh);
+  }
+  return out;
+}
+
+std::string textOf(Form form, double value) {
+  const Scale scale = scaleOf(form, value);
+  const double scaled = value / scale.of;
+  return withUnit(plain(scaled, decimalsOf(form, scaled)), scale.unit);
+}
+
+std::string pairText(const Number &number) {
+  if (!number.before || !number.after)
+    return (number.before ? textOf(number.form, *number.before) : "–") + " → " +
+           (number.after ? textOf(number.form, *number.after) : "–");
+  const double larger =
+      std::max(std::fabs(*number.before), std::fabs(*number.after));
+  const Scale scale = scaleOf(number.form, larger);
+  const double before = *number.before / scale.of,
+               after = *number.after / scale.of;
+  constexpr int kMost = 6;
+  int decimals = decimalsOf(number.form, larger / scale.of);
+  while (number.isChanged() && decimals < kMost &&
+         plain(before, decimals) == plain(after, decimals))
+    ++decimals;
+  return withUnit(plain(before, decimals) + " → " + plain(after, decimals),
+                  scale.unit);
+}
+
+std::string signedText(double value, int decimals) {
+  std::string digits = fmt::format("{:.{}f}", std::fabs(value), decimals);
+  const bool isZero = digits.find_first_not_of("0.") == std::string::npos;
+  return (isZero ? "±" : value < 0 ? "−" : "+") + digits;
+}
+
+std::string changeText(const Number &number) {
+  if (!number.before || !number.after || !number.isChanged())
+    return "";
+  const bool isShare = number.form == Form::Share;
+  if (!isShare && *number.before == 0)
+    return "";
+  const double percent =
+      isShare ? number.change() * 100 : number.change() / *number.before * 100;
+  constexpr int kMost = 6;
+  int decimals = 1;
+  while (decimals < kMost &&
+         std::fabs(percent) * std::pow(10.0, decimals) < 0.5)
+    ++decimals;
+  return signedText(percent, decimals) + (isShare ? " pp" : " %");
+}
+
+SignedTimes timesText(const std::vector<std::int64_t> &picoseconds) {
+  double largest = 0;
+  for (std::int64_t time : picoseconds)
+    largest = std::max(largest, std::fabs(static_cast<double>(time)) * 1e-12);
+  const Scale scale = scaleOf(largest, kTimes);
+  const int decimals = decimalsOf(Form::Time, largest / scale.of);
+  // Picoseconds of one unit of the last digit.
+  const auto unit = static_cast<std::int64_t>(
+      std::llround(scale.of * 1e12 / std::pow(10.0, decimals)));
+  std::vector<Int128> parts;
+  Int128 total = 0;
+  for (std::int64_t time : picoseconds) {
+    parts.push_back(time);
+    total += time;
+  }
+  // The rounding of the sum is one more part, so that what is left is whole.
+  const std::int64_t step = std::max<std::int64_t>(unit, 1);
+  const Int128 rounded =
+      (total >= 0 ? (total + step / 2) / step : -((-total + step / 2) / step)) *
+      step;
+  std::vector<std::int64_t> whole;
+  {
+    std::vector<Int128> padded = parts;
+    padded.push_back(rounded - total);
+    whole = shareOut(padded, step);
+    // What fell to the rounding itself goes to the largest part.
+    const auto most =
+        std::max_element(parts.begin(), parts.end(), [](Int128 a, Int128 b) {
+          return (a < 0 ? -a : a) < (b < 0 ? -b : b);
+        });
+    if (most != parts.end())
+      whole[static_cast<std::size_t>(most - parts.begin())] += whole.back();
+    whole.pop_back();
+  }
+  SignedTimes out;
+  out.unit = std::string(scale.unit);
+  for (std::int64_t value : whole)
+    out.texts.push_back(signedText(
+        static_cast<double>(value) / std::pow(10.0, decimals), decimals));
+  return out;
+}
+
+} // namespace planc::compare
