@@ -17,7 +17,7 @@ using Role = Setting::Role;
 
 constexpr std::string_view kNothing = "–";
 /// More units than these are applied clause by clause.
-constexpr std::size_t kFineUnits = 6;
+constexpr std::size_t kFineUnits = 8;
 
 const Setting *find(const Side &side, std::string_view key) {
   for (const Setting &setting : side.settings)

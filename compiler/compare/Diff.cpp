@@ -83,10 +83,21 @@ public:
         partner_(after_.size()) {}
 
   std::vector<PlanDiff> run() {
+    std::vector<PlanDiff> out;
+    // A file that cannot be read has every plan and none.
+    if (isUnread(after_) && !isUnread(before_)) {
+      for (const driver::Session *old : before_)
+        out.push_back(diffOf(old, after_.front()));
+      return out;
+    }
+    if (isUnread(before_) && !isUnread(after_)) {
+      for (const driver::Session *fresh : after_)
+        out.push_back(diffOf(before_.front(), fresh));
+      return out;
+    }
     byName();
     bySettings();
     byBeingAlone();
-    std::vector<PlanDiff> out;
     for (std::size_t i = 0; i < after_.size(); ++i)
       out.push_back(diffOf(partner_[i], after_[i]));
     for (const driver::Session *left : before_)
@@ -96,6 +107,10 @@ public:
   }
 
 private:
+  static bool isUnread(const std::vector<driver::Session *> &side) {
+    return side.size() == 1 && side.front()->compilation().program == nullptr;
+  }
+
   void pair(std::size_t before, std::size_t after) {
     partner_[after] = before_[before];
     before_[before] = nullptr;
@@ -119,21 +134,10 @@ private:
           pair(j, i);
   }
 
+  /// A file with one plan, and another with one.
   void byBeingAlone() {
-    std::optional<std::size_t> old, fresh;
-    std::size_t left = 0;
-    for (std::size_t j = 0; j < before_.size(); ++j)
-      if (before_[j] != nullptr) {
-        old = j;
-        ++left;
-      }
-    for (std::size_t i = 0; i < after_.size(); ++i)
-      if (!partner_[i]) {
-        fresh = i;
-        ++left;
-      }
-    if (old && fresh && left == 2)
-      pair(*old, *fresh);
+    if (before_.size() == 1 && after_.size() == 1 && before_.front() != nullptr)
+      pair(0, 0);
   }
 
   std::vector<driver::Session *> before_, after_;

@@ -60,7 +60,7 @@ struct Diff {
 };
 
 /// Plans of one name belong together; then those that say the same under
-/// another; then what a single plan of each side is left.
+/// another; then the only plan of one file and the only one of the other.
 Diff diff(const DiffRequest &request);
 
 /// One pair that has been run.

@@ -38,18 +38,17 @@ std::string changesOf(const PlanDiff &plan) {
 std::string numbersOf(const PlanDiff &plan) {
   std::string out = "| | before → after | change |\n|---|---:|---:|\n";
   bool isAny = false;
-  for (const Number &number : plan.numbers)
-    if (number.isChanged()) {
-      isAny = true;
-      out += fmt::format("| {} | {} | {} |\n", report::cell(number.words),
-                         pairText(number), changeText(number));
-    }
+  for (const Number &number : shownNumbers(plan)) {
+    isAny = true;
+    out += fmt::format("| {} | {} | {} |\n", report::cell(number.words),
+                       pairText(number), changeText(number));
+  }
   return isAny ? out + "\n" : "";
 }
 
 std::string becauseOf(const PlanDiff &plan) {
-  const std::vector<ShownCause> rows = shownCauses(plan);
-  if (rows.empty())
+  const ShownCauses causes = shownCauses(plan);
+  if (causes.rows.empty())
     return "";
   const std::vector<std::string> labels = labelsOf(plan);
   std::string out = "| because | step |", line = "|---|---:|";
@@ -58,18 +57,11 @@ std::string becauseOf(const PlanDiff &plan) {
     line += "---:|";
   }
   out += "\n" + line + "\n";
-  std::vector<std::int64_t> times;
-  for (const ShownCause &row : rows)
-    times.push_back(row.picoseconds);
-  const SignedTimes whole = timesText(times);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    out += fmt::format("| {} | {} {} |", report::cell(rows[i].words),
-                       whole.texts[i], whole.unit);
-    const SignedTimes parts = timesText(rows[i].byGroup);
-    for (std::size_t g = 0; g < labels.size(); ++g)
-      out += rows[i].byGroup[g] == 0
-                 ? " |"
-                 : fmt::format(" {} {} |", parts.texts[g], parts.unit);
+  for (const ShownCause &row : causes.rows) {
+    out += fmt::format("| {} | {} {} |", report::cell(row.words),
+                       causes.scale.text(row.units), causes.scale.unit());
+    for (std::int64_t part : row.byGroup)
+      out += part == 0 ? " |" : fmt::format(" {} |", causes.scale.text(part));
     out += "\n";
   }
   out += "\n";

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace planc::compare {
 
@@ -21,9 +22,14 @@ class Writer {
 public:
   explicit Writer(Page &page) : page_(page) {}
 
+  /// Has more to say than its first line.
+  static bool isLong(const PlanDiff &plan) {
+    return plan.hasBoth() && !plan.changes.empty();
+  }
+
   void plan(const PlanDiff &plan) {
     head(plan);
-    if (plan.hasBoth() && !plan.isSame()) {
+    if (isLong(plan)) {
       changes(plan);
       because(plan);
       numbers(plan);
@@ -75,7 +81,6 @@ private:
   }
 
   void changes(const PlanDiff &plan) {
-    page_.endLine();
     name_ = "";
     std::size_t shown = 0, left = 0;
     for (const Change &change : plan.changes) {
@@ -119,21 +124,19 @@ private:
   }
 
   void because(const PlanDiff &plan) {
-    const std::vector<ShownCause> rows = shownCauses(plan);
-    if (rows.empty())
+    const ShownCauses causes = shownCauses(plan);
+    if (causes.rows.empty())
       return;
-    std::vector<std::int64_t> times;
-    for (const ShownCause &row : rows)
-      times.push_back(row.picoseconds);
-    const SignedTimes texts = timesText(times);
     const std::vector<std::string> labels = labelsOf(plan);
     name_ = "";
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const ShownCause &row : causes.rows) {
       section("because");
-      page_.put(rows[i].words);
-      page_.right(texts.texts[i] + " " + texts.unit, kNumberEnd);
+      page_.put(row.words);
+      page_.right(fmt::format("{} {}", causes.scale.text(row.units),
+                              causes.scale.unit()),
+                  kNumberEnd);
       if (plan.groups.size() > 1)
-        shares(rows[i], labels);
+        shares(causes.scale, row, labels);
       else if (!labels.empty())
         page_.to(kGroupColumn).put(labels[0]);
       page_.endLine();
@@ -146,26 +149,22 @@ private:
       }
   }
 
-  /// The largest first, as many as the line has room for.
-  void shares(const ShownCause &row, const std::vector<std::string> &labels) {
+  /// The largest first, in as many lines as it takes.
+  void shares(const TimeScale &scale, const ShownCause &row,
+              const std::vector<std::string> &labels) {
     std::vector<std::size_t> order;
-    std::int64_t largest = 0;
-    for (std::size_t g = 0; g < labels.size(); ++g) {
-      order.push_back(g);
-      largest = std::max(largest, std::abs(row.byGroup[g]));
-    }
+    for (std::size_t g = 0; g < labels.size(); ++g)
+      if (row.byGroup[g] != 0)
+        order.push_back(g);
     std::stable_sort(
         order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
           return std::abs(row.byGroup[a]) > std::abs(row.byGroup[b]);
         });
-    const SignedTimes texts = timesText(row.byGroup);
     page_.to(kGroupColumn);
     bool isFirst = true;
     for (std::size_t g : order) {
-      if (std::abs(row.byGroup[g]) <= largest / 50)
-        continue;
       const std::string text =
-          fmt::format("{} {} {}", labels[g], texts.texts[g], texts.unit);
+          fmt::format("{} {}", labels[g], scale.text(row.byGroup[g]));
       if (!isFirst && report::columnsOf(text) + 3 > page_.room()) {
         page_.endLine();
         page_.to(kGroupColumn);
@@ -180,9 +179,7 @@ private:
     if (!plan.oldReport() || !plan.newReport())
       return;
     name_ = "";
-    for (const Number &number : plan.numbers) {
-      if (!number.isChanged())
-        continue;
+    for (const Number &number : shownNumbers(plan)) {
       section("numbers");
       page_.put(number.words).to(kTextColumn).put(pairText(number));
       page_.to(kPlaceColumn).put(changeText(number));
@@ -201,7 +198,7 @@ std::string toText(const Diff &diff, const std::vector<Failed> &failed,
   Page page(color);
   bool isFirst = true, wasLong = false;
   for (const PlanDiff &plan : diff.plans) {
-    const bool isLong = plan.hasBoth() && !plan.isSame();
+    const bool isLong = Writer::isLong(plan);
     if (!isFirst && (isLong || wasLong))
       page.endLine();
     Writer(page).plan(plan);

@@ -92,10 +92,27 @@ std::string_view statusOf(const driver::Session *session) {
 }
 
 std::string nameOf(const PlanDiff &plan) {
+  // Of a file that has no plan to name.
+  if (plan.oldName.empty() && plan.newName.empty())
+    return fileOf(plan);
   if (plan.oldName.empty() || plan.oldName == plan.newName || !plan.after)
     return plan.after ? plan.newName : plan.oldName;
   return plan.newName.empty() ? plan.oldName
                               : plan.oldName + " → " + plan.newName;
+}
+
+std::string fileOf(const PlanDiff &plan) {
+  const driver::Options &options =
+      (plan.after ? plan.after : plan.before)->options();
+  return options.reader ? options.root + options.file : options.file;
+}
+
+bool hasSeveralFiles(const Diff &diff) {
+  return std::any_of(diff.plans.begin(), diff.plans.end(),
+                     [&](const PlanDiff &plan) {
+                       return plan.after && diff.plans.front().after &&
+                              fileOf(plan) != fileOf(diff.plans.front());
+                     });
 }
 
 std::vector<std::string> verdictOf(const PlanDiff &plan) {
@@ -117,6 +134,7 @@ std::vector<std::string> verdictOf(const PlanDiff &plan) {
     return {plan.oldName == plan.newName ? "no change"
                                          : "no change but of the name"};
   const bool isNumberless =
+      before->memory.fit == after->memory.fit &&
       std::none_of(plan.numbers.begin(), plan.numbers.end(),
                    [](const Number &number) { return number.isChanged(); });
   std::vector<std::string> out;
@@ -177,36 +195,88 @@ std::vector<std::string> remarksOf(const PlanDiff &plan) {
   return out;
 }
 
-std::vector<ShownCause> shownCauses(const PlanDiff &plan) {
-  std::int64_t largest = 0;
-  for (const CauseChange &row : plan.because)
+ShownCauses shownCauses(const PlanDiff &plan) {
+  std::int64_t largest = 0, total = 0;
+  for (const CauseChange &row : plan.because) {
     largest = std::max(largest, std::abs(row.picoseconds));
-  const std::int64_t least = largest / 100; // of the largest, smaller is other
-  std::vector<ShownCause> out;
-  ShownCause others{"others", 0, std::vector<std::int64_t>(plan.groups.size())};
-  bool isAny = false;
+    total += row.picoseconds;
+  }
+  const std::int64_t least = largest / 100; // smaller ones are others
+  std::vector<const CauseChange *> large;
+  CauseChange others{report::Cause::StepEnd, 0, Parts(plan.groups.size())};
   for (const CauseChange &row : plan.because) {
     if (std::abs(row.picoseconds) > least) {
-      out.push_back({std::string(report::wordsOf(row.cause)), row.picoseconds,
-                     row.byGroup});
+      large.push_back(&row);
       continue;
     }
-    isAny = true;
     others.picoseconds += row.picoseconds;
     for (std::size_t g = 0; g < row.byGroup.size(); ++g)
       others.byGroup[g] += row.byGroup[g];
   }
-  std::stable_sort(out.begin(), out.end(), [](auto &a, auto &b) {
-    return std::abs(a.picoseconds) > std::abs(b.picoseconds);
+  std::stable_sort(large.begin(), large.end(), [](auto *a, auto *b) {
+    return std::abs(a->picoseconds) > std::abs(b->picoseconds);
   });
-  if (isAny && others.picoseconds != 0)
-    out.push_back(std::move(others));
+  ShownCauses out{TimeScale(largest), {}};
+  std::vector<std::int64_t> times;
+  for (const CauseChange *row : large)
+    times.push_back(row->picoseconds);
+  times.push_back(others.picoseconds);
+  const auto units = out.scale.rounded(times, out.scale.rounded(total));
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const bool isOther = i == large.size();
+    const CauseChange &row = isOther ? others : *large[i];
+    if (isOther && units[i] == 0)
+      continue;
+    out.rows.push_back(
+        {isOther ? "others" : std::string(report::wordsOf(row.cause)), units[i],
+         out.scale.rounded(row.byGroup, units[i])});
+  }
   return out;
 }
+
+std::vector<Number> shownNumbers(const PlanDiff &plan) {
+  std::vector<Number> out;
+  const Number *mfu = find(plan, "mfu"), *count = find(plan, "accelerators");
+  for (const Number &number : plan.numbers) {
+    const bool isOnce =
+        !(number.key == "hfu" && mfu && mfu->before == number.before &&
+          mfu->after == number.after) &&
+        !(number.key == "tokens_per_s_per_accelerator" && count &&
+          !count->isChanged());
+    const bool isSeen = !number.before || !number.after ||
+                        number.form != Form::Share ||
+                        textOf(number.form, *number.before) !=
+                            textOf(number.form, *number.after);
+    if (number.isChanged() && isOnce && isSeen)
+      out.push_back(number);
+  }
+  return out;
+}
+
+namespace {
+
+/// What the new plan expects of itself and does not keep.
+void addExpectations(const PlanDiff &plan, std::vector<Failed> &out) {
+  if (plan.newReport() == nullptr)
+    return;
+  for (const report::ExpectationResult &row : plan.newReport()->expectations) {
+    if (row.verdict != report::ExpectationResult::Verdict::Fails)
+      continue;
+    const Number *number = find(plan, row.metric);
+    out.push_back(
+        {nameOf(plan), "expect " + row.text,
+         fmt::format("it is {}", number ? textOf(number->form, row.found)
+                                        : report::threeDigits(row.found))});
+  }
+}
+
+} // namespace
 
 std::vector<Failed> failuresOf(const Diff &diff,
                                const std::vector<Threshold> &thresholds) {
   std::vector<Failed> out;
+  for (const PlanDiff &plan : diff.plans)
+    addExpectations(plan, out);
   for (const PlanDiff &plan : diff.plans)
     for (const Threshold &threshold : thresholds)
       if (std::string why = failureOf(threshold, plan.numbers); !why.empty())

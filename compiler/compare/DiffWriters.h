@@ -9,7 +9,7 @@
 
 namespace planc::compare {
 
-/// A threshold that a plan does not keep.
+/// A threshold that a plan does not keep, or an `expect` of its own.
 struct Failed {
   std::string plan, text, why;
 };
@@ -29,6 +29,9 @@ std::string toJson(const Diff &diff, const std::vector<Failed> &failed);
 // What the forms share.
 /// The plan's name; `old → new` where it was renamed.
 std::string nameOf(const PlanDiff &plan);
+/// The file of the new plan, else of the old one, as it was named.
+std::string fileOf(const PlanDiff &plan);
+bool hasSeveralFiles(const Diff &diff);
 /// `step 6.31 → 5.98 s (−5.2 %)`, …: the first line in pieces, or the one
 /// sentence there is to say.
 std::vector<std::string> verdictOf(const PlanDiff &plan);
@@ -38,12 +41,20 @@ std::vector<std::string> remarksOf(const PlanDiff &plan);
 std::vector<std::string> labelsOf(const PlanDiff &plan);
 /// What a number means beside the others it is printed with: `ok`, `illegal` ….
 std::string_view statusOf(const driver::Session *session);
-/// Causes worth a row of their own, then the sum of all others.
+/// A row of the table of causes, in units of the last digit shown. Rows add up
+/// to the step's change as it is shown, and parts to their row.
 struct ShownCause {
   std::string words;
-  std::int64_t picoseconds = 0;
+  std::int64_t units = 0;
   std::vector<std::int64_t> byGroup;
 };
-std::vector<ShownCause> shownCauses(const PlanDiff &plan);
+struct ShownCauses {
+  TimeScale scale{0};
+  std::vector<ShownCause> rows; ///< the largest first; the last may be `others`
+};
+ShownCauses shownCauses(const PlanDiff &plan);
+
+/// Numbers that differ by as much as is shown of them, each said once.
+std::vector<Number> shownNumbers(const PlanDiff &plan);
 
 } // namespace planc::compare

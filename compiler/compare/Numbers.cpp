@@ -1,6 +1,5 @@
 #include "compiler/compare/Numbers.h"
 
-#include "compiler/compare/Attribution.h"
 #include "runtime/report/BuildReport.h"
 #include "runtime/report/NumberText.h"
 
@@ -8,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace planc::compare {
 
@@ -181,46 +181,53 @@ std::string changeText(const Number &number) {
   return signedText(percent, decimals) + (isShare ? " pp" : " %");
 }
 
-SignedTimes timesText(const std::vector<std::int64_t> &picoseconds) {
-  double largest = 0;
-  for (std::int64_t time : picoseconds)
-    largest = std::max(largest, std::fabs(static_cast<double>(time)) * 1e-12);
-  const Scale scale = scaleOf(largest, kTimes);
-  const int decimals = decimalsOf(Form::Time, largest / scale.of);
-  // Picoseconds of one unit of the last digit.
-  const auto unit = static_cast<std::int64_t>(
-      std::llround(scale.of * 1e12 / std::pow(10.0, decimals)));
-  std::vector<Int128> parts;
-  Int128 total = 0;
-  for (std::int64_t time : picoseconds) {
-    parts.push_back(time);
-    total += time;
+TimeScale::TimeScale(std::int64_t largestPicoseconds) {
+  const double largest = std::fabs(static_cast<double>(largestPicoseconds));
+  const Scale scale = scaleOf(largest * 1e-12, kTimes);
+  unit_ = scale.unit;
+  decimals_ = decimalsOf(Form::Time, largest * 1e-12 / scale.of);
+  const double step = scale.of * 1e12 / std::pow(10.0, decimals_);
+  step_ = std::max<std::int64_t>(std::llround(step), 1);
+  if (step < 1) // whole picoseconds
+    decimals_ = 0;
+}
+
+std::int64_t TimeScale::rounded(std::int64_t picoseconds) const {
+  const std::int64_t size = std::abs(picoseconds);
+  const std::int64_t units = size / step_ + (size % step_ * 2 >= step_ ? 1 : 0);
+  return picoseconds < 0 ? -units : units;
+}
+
+std::vector<std::int64_t>
+TimeScale::rounded(const std::vector<std::int64_t> &parts,
+                   std::int64_t sum) const {
+  std::vector<std::int64_t> out;
+  std::vector<std::size_t> order;
+  std::int64_t missing = sum;
+  const auto floorOf = [&](std::int64_t part) {
+    return part / step_ - (part % step_ < 0 ? 1 : 0);
+  };
+  for (std::int64_t part : parts) {
+    order.push_back(out.size());
+    out.push_back(floorOf(part));
+    missing -= out.back();
   }
-  // The rounding of the sum is one more part, so that what is left is whole.
-  const std::int64_t step = std::max<std::int64_t>(unit, 1);
-  const Int128 rounded =
-      (total >= 0 ? (total + step / 2) / step : -((-total + step / 2) / step)) *
-      step;
-  std::vector<std::int64_t> whole;
-  {
-    std::vector<Int128> padded = parts;
-    padded.push_back(rounded - total);
-    whole = shareOut(padded, step);
-    // What fell to the rounding itself goes to the largest part.
-    const auto most =
-        std::max_element(parts.begin(), parts.end(), [](Int128 a, Int128 b) {
-          return (a < 0 ? -a : a) < (b < 0 ? -b : b);
-        });
-    if (most != parts.end())
-      whole[static_cast<std::size_t>(most - parts.begin())] += whole.back();
-    whole.pop_back();
-  }
-  SignedTimes out;
-  out.unit = std::string(scale.unit);
-  for (std::int64_t value : whole)
-    out.texts.push_back(signedText(
-        static_cast<double>(value) / std::pow(10.0, decimals), decimals));
+  std::stable_sort(
+      order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return parts[a] - out[a] * step_ > parts[b] - out[b] * step_;
+      });
+  // One each to the largest remainders; a sum that was rounded further away
+  // goes to the first of them.
+  for (std::size_t i = 0; i < order.size() && missing > 0; ++i, --missing)
+    ++out[order[i]];
+  if (!order.empty())
+    out[order[0]] += missing;
   return out;
+}
+
+std::string TimeScale::text(std::int64_t units) const {
+  return signedText(static_cast<double>(units) / std::pow(10.0, decimals_),
+                    decimals_);
 }
 
 } // namespace planc::compare

@@ -47,11 +47,23 @@ std::string changeText(const Number &number);
 /// With its sign, and the one that people write.
 std::string signedText(double value, int decimals);
 
-/// Times with their sign in one unit, so rounded that they add up to their sum.
-struct SignedTimes {
-  std::vector<std::string> texts; ///< `−0.29`
-  std::string unit;               ///< `s`
+/// Times are written in one unit with so many digits behind the point.
+class TimeScale {
+public:
+  /// For times of which none is larger.
+  explicit TimeScale(std::int64_t largestPicoseconds);
+  std::string_view unit() const { return unit_; } ///< `s`
+  /// In units of the last digit that is shown.
+  std::int64_t rounded(std::int64_t picoseconds) const;
+  /// The same for parts, so that they add up to `sum` of these units.
+  std::vector<std::int64_t> rounded(const std::vector<std::int64_t> &parts,
+                                    std::int64_t sum) const;
+  std::string text(std::int64_t units) const; ///< `−0.29`
+
+private:
+  std::string_view unit_;
+  int decimals_ = 0;
+  std::int64_t step_ = 1; ///< picoseconds of one
 };
-SignedTimes timesText(const std::vector<std::int64_t> &picoseconds);
 
 } // namespace planc::compare

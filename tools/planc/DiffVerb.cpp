@@ -196,12 +196,19 @@ int exitCodeOf(const compare::Diff &diff,
                                                      : Outcome::Ok);
 }
 
-/// Why a plan has no report; one message for a file that none of its plans can
-/// be read from.
+/// Why a plan has no report, each message once: plans of one file, or of both,
+/// often fail alike.
 void printErrors(const compare::Diff &diff) {
-  for (const compare::SessionPtr &session : diff.sessions)
-    if (session->report() == nullptr)
-      printDiagnostics(*session);
+  std::vector<std::string> said;
+  for (const compare::SessionPtr &session : diff.sessions) {
+    if (session->report() != nullptr)
+      continue;
+    std::string text = diagnosticsText(*session);
+    if (std::find(said.begin(), said.end(), text) != said.end())
+      continue;
+    writeError(text);
+    said.push_back(std::move(text));
+  }
 }
 
 std::string write(Format format, const compare::Diff &diff,

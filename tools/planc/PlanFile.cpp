@@ -145,7 +145,7 @@ bool writeResult(const std::string &path, std::string_view text,
   return writeResult(path, text, session.files());
 }
 
-void printDiagnostics(const driver::Session &session) {
+std::string diagnosticsText(const driver::Session &session) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   diag::ConsoleConsumer console(
@@ -153,7 +153,11 @@ void printDiagnostics(const driver::Session &session) {
       wantsColor(Channel::Error) ? diag::Colour::Always : diag::Colour::Never);
   for (const diag::Diagnostic &diagnostic : session.diagnostics())
     console.handle(diagnostic);
-  writeError(stream.str());
+  return std::move(stream.str());
+}
+
+void printDiagnostics(const driver::Session &session) {
+  writeError(diagnosticsText(session));
 }
 
 std::vector<report::DiagnosticRow> rowsOf(const driver::Session &session) {

@@ -67,6 +67,7 @@ bool writeResult(const std::string &path, std::string_view text,
 
 /// To standard error, as the console shows them.
 void printDiagnostics(const driver::Session &session);
+std::string diagnosticsText(const driver::Session &session);
 std::vector<report::DiagnosticRow> rowsOf(const driver::Session &session);
 std::vector<report::DiagnosticRow>
 rowsOf(const std::vector<diag::Diagnostic> &diagnostics,
