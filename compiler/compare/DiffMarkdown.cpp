@@ -88,7 +88,8 @@ std::string planOf(const PlanDiff &plan) {
   for (const std::string &piece : verdictOf(plan))
     verdict += (verdict.empty() ? "" : "; ") + report::cell(piece);
   std::string out =
-      fmt::format("### {}\n\n{}\n\n", report::cell(nameOf(plan)), verdict);
+      fmt::format("### {} in {}\n\n{}\n\n", report::cell(nameOf(plan)),
+                  report::cell(fileOf(plan)), verdict);
   if (!plan.hasBoth() || plan.isSame())
     return out;
   if (!plan.changes.empty())

@@ -197,7 +197,20 @@ std::string toText(const Diff &diff, const std::vector<Failed> &failed,
                    report::Color color) {
   Page page(color);
   bool isFirst = true, wasLong = false;
+  const bool withFiles = hasSeveralFiles(diff);
+  std::string file;
   for (const PlanDiff &plan : diff.plans) {
+    if (withFiles && fileOf(plan) != file && plan.after) {
+      if (!isFirst)
+        page.endLine();
+      file = fileOf(plan);
+      page.put(
+          report::shortenedAtStart(report::oneLine(file), report::kColumns),
+          Mark::Name);
+      page.endLine();
+      isFirst = true;
+      wasLong = false;
+    }
     const bool isLong = Writer::isLong(plan);
     if (!isFirst && (isLong || wasLong))
       page.endLine();

@@ -111,8 +111,10 @@ class Repository(unittest.TestCase):
                        "plan base", "plan other"))
         text = self.planc("--against", "main", "plans/other.plan",
                           "plans/train.plan").stdout
-        self.assertRegex(text, r"^other       new plan    step [\d.]+ ms")
-        self.assertRegex(text, r"\nbase        no change\n$")
+        self.assertRegex(text, r"^plans/other\.plan\n"
+                         r"other       new plan    step [\d.]+ ms")
+        self.assertRegex(text, r"\n\nplans/train\.plan\n"
+                         r"base        no change\n$")
 
     def test_broken_base(self):
         self.write("plans/train.plan", BASE.replace("mesh ", "mash "))

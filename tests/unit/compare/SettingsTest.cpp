@@ -34,21 +34,37 @@ TEST_CASE("a changed clause is exactly the setting that is named") {
   }
 }
 
+TEST_CASE("every setting of a clause is changed by some test") {
+  driver::Session base(optionsOf(std::string(kPlanText), 0));
+  REQUIRE(base.elaborate() == driver::Outcome::Ok);
+  std::set<std::string> changedKeys = {
+      "pipeline.over", // with its axis: the file of tests of a new axis
+      "mesh.dp",       // follows from the others
+      "shard.dp"};     // `batch`, which no other axis may cut
+  for (const TextChange &change : changesOfText())
+    changedKeys.insert(change.keys.begin(), change.keys.end());
+  for (const Setting &setting : settingsOf(*base.compilation().module))
+    if (setting.role == Setting::Role::Clause) {
+      CAPTURE(setting.key);
+      CHECK(changedKeys.count(setting.key) == 1);
+    }
+}
+
 TEST_CASE("names, blanks and comments are no settings") {
   driver::Session base(optionsOf(std::string(kPlanText), 0));
   REQUIRE(base.elaborate() == driver::Outcome::Ok);
   const Side before = sideOf(base.compilation());
-  for (const TextChange &change : std::vector<TextChange>{
-           {"plan base", "plan other", {}},
-           {"batch      64", "# a comment\n  batch 64", {}},
-           {"compute = bf16, gradients = fp32",
-            "gradients = fp32, compute = bf16",
-            {}},
-           {"25MiB", "26214400B", {}},
-           {"64 sequences of 2048 tokens",
-            "131072 tokens in sequences of 2048",
-            {}},
-           {"dp = rest", "dp = 8", {}}}) {
+  for (const TextChange &change :
+       std::vector<TextChange>{{"plan base", "plan other", {}},
+                               {"batch      64", "# a comment\n  batch 64", {}},
+                               {"compute = bf16, gradients = fp32",
+                                "gradients = fp32, compute = bf16",
+                                {}},
+                               {"25MiB", "26214400B", {}},
+                               {"64 sequences of 2048 tokens",
+                                "131072 tokens in sequences of 2048",
+                                {}},
+                               {"dp = rest", "dp = 8", {}}}) {
     CAPTURE(std::string(change.to));
     driver::Session session(
         optionsOf(changed(std::string(kPlanText), change), 0));
