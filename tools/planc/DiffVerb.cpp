@@ -231,7 +231,8 @@ int runDiff(Arguments arguments) {
   static DiffOptions options;
   if (const auto code = parseArguments(arguments, options.verb))
     return *code;
-  const auto format = choose(options.format, kFormats);
+  const auto format =
+      chooseForm(options.format, options.output.getValue(), kFormats);
   const auto color =
       format ? colorOf(options.color, options.output) : std::nullopt;
   if (!color)
