@@ -246,7 +246,8 @@ void Writer::addKernels() {
   [[maybe_unused]] const auto &[attention, attentionGiven, graphs, loss,
                                 modules, unfusedNorm, unfusedAccumulation,
                                 unfusedElementwise, keepsGathers, keepsOutputs,
-                                gradientsApart, castsGradients, clause,
+                                gradientsApart, castsGradients,
+                                normWeightsApart, blocksLaunches, clause,
                                 lossClause] = plan_.kernels;
   const std::string kernel(toString(attention));
   out_.push_back({"kernels.attention", kernel, attentionGiven ? kernel : "",

@@ -118,6 +118,8 @@ inline const std::vector<TextChange> &changesOfText() {
       {"= flash2", "= flash2, outputs = kept", {"kernels.outputs"}},
       {"= flash2", "= flash2, gradients = apart", {"kernels.gradients"}},
       {"= flash2", "= flash2, update = cast", {"kernels.update"}},
+      {"= flash2", "= flash2, norm_weights = apart", {"kernels.norm_weights"}},
+      {"= flash2", "= flash2, launches = blocking", {"kernels.launches"}},
       {"parameters, pipeline", "parameters", {"overlap.pipeline"}},
       {"parameters, pipeline",
        "parameters, pipeline, tensor",
