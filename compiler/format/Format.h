@@ -10,8 +10,12 @@
 // - Inside ( ) and [ ] the author's breaks stay. What follows a break stands
 //   under the first thing in the bracket, or two columns in where the bracket
 //   ends its line.
-// - Lines longer than kMaxColumns are broken after commas to kFillColumns; a
-//   block on such a line gets a line an item. What has no comma stays long.
+// - Lines longer than kMaxColumns are broken after commas to kFillColumns, but
+//   for the last of the new lines, which may fill kMaxColumns; a block on such
+//   a line gets a line an item. What has no comma stays long. A cell after a
+//   comma of such a line shares no column.
+// - A line stays as its author broke it where a comment to planc
+//   (`# planc: allow(…)`) on it or above it would no longer be about all of it.
 // - No comma too many, LF line ends, one at the end. Every comment stays.
 #pragma once
 

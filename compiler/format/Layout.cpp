@@ -23,8 +23,13 @@ constexpr std::size_t kMaxCell = 60;
 
 class Layout {
 public:
-  Layout(std::string_view text, const syntax::WrittenFile &written)
-      : written_(written), measure_(text, written) {}
+  Layout(std::string_view text, const syntax::WrittenFile &written,
+         const std::vector<KeptLine> &kept)
+      : written_(written), measure_(text, written),
+        isKept_(written.tokens.size()), isJoined_(written.tokens.size()) {
+    for (const KeptLine &line : kept)
+      keep(written.items, line);
+  }
 
   std::vector<Line> run() {
     block({&written_.items, 0, written_.tokens.size(), 0});
@@ -37,12 +42,94 @@ private:
     const std::vector<WrittenItem> *items;
     std::size_t begin, end, indent;
   };
+  struct Where {
+    std::size_t indent, block;
+  };
   using Columns = std::vector<std::size_t>; ///< of an item's cells
   /// What an item has in common with its neighbours.
   struct Shared {
     Columns columns;
     bool isRow = false; ///< a declaration beside others of its kind
   };
+
+  // ---- What stays as it is
+
+  /// The items of the innermost block that has the whole line.
+  void keep(const std::vector<WrittenItem> &items, const KeptLine &line) {
+    const auto isBefore = [](const WrittenItem &item, std::size_t token) {
+      return item.last < token;
+    };
+    const auto begin =
+        std::lower_bound(items.begin(), items.end(), line.first, isBefore);
+    if (begin == items.end() || begin->first > line.last)
+      return;
+    if (begin->open < line.first && line.last < begin->last)
+      return keep(begin->items, line);
+    for (auto item = begin; item != items.end() && item->first <= line.last;
+         ++item) {
+      isKept_[item->first] = true;
+      isJoined_[item->first] = isJoined_[item->first] || item != begin;
+    }
+  }
+
+  /// One past the last of the items that are kept together with `items[i]`.
+  std::size_t endOfKept(const std::vector<WrittenItem> &items,
+                        std::size_t i) const {
+    if (!isKept_[items[i].first])
+      return i;
+    for (++i; i < items.size() && isJoined_[items[i].first];)
+      ++i;
+    return i;
+  }
+
+  void keptItems(std::size_t first, std::size_t last, Where where) {
+    Flow flow;
+    flow.indent = where.indent;
+    flow.continuation = where.indent + 4;
+    flow.block = where.block;
+    flow.isAfterBlank = isAfterBlank(first);
+    flow.filling = Filling::Never;
+    writeLines(keptPieces(first, last, where.indent), flow, lines_);
+  }
+
+  /// Every break is one. Lines are indented by the blocks they are in.
+  std::vector<Piece> keptPieces(std::size_t first, std::size_t last,
+                                std::size_t indent) const {
+    std::vector<Piece> out;
+    for (std::size_t i = first; i <= last; ++i) {
+      const TokenRole role = measure_.role(i);
+      const bool wasOpen =
+          i != first && measure_.role(i - 1) == TokenRole::OpenBlock;
+      const bool ends = role == TokenRole::CloseBlock;
+      indent -= ends ? 2 : 0;
+      Piece piece{measure_.text(i), role, measure_.lineEnds(i)};
+      piece.isBroken =
+          i != first &&
+          (piece.lineEnds != 0 || (measure_.role(i - 1) == TokenRole::Comma &&
+                                   measure_.lineEnds(i - 1) != 0));
+      if (wasOpen || ends)
+        piece.lineEnds = std::min(piece.lineEnds, std::size_t{1});
+      if (i != first && measure_.isSeparated(i) && !piece.isBroken)
+        out.push_back({",", TokenRole::Comma});
+      if (wasOpen || ends || measure_.isSeparated(i) ||
+          role == TokenRole::Comment)
+        piece.indent = indent;
+      add(piece, out);
+      indent += role == TokenRole::OpenBlock ? 2 : 0;
+    }
+    return out;
+  }
+
+  /// A comma passes the comments before it, and leaves its break behind.
+  static void add(Piece piece, std::vector<Piece> &out) {
+    auto at = out.end();
+    if (piece.role == TokenRole::Comma) {
+      piece.isBroken = false;
+      while (at != out.begin() && (at - 1)->role == TokenRole::Comment)
+        --at;
+    }
+    out.insert(at, piece);
+  }
 
   // ---- What is on one line
 
@@ -104,10 +191,10 @@ private:
              !hasOpenBlock(items[end - 1], block.indent) &&
              !isApart(items[end - 1], items[end]))
         ++end;
-      for (std::size_t cell = 0; cell < 2; ++cell)
-        addColumn(block, begin, end, out);
       for (std::size_t i = begin; i < end; ++i)
         out[i].isRow = end - begin > 1 && isDeclaration(items[i].kind);
+      for (std::size_t cell = 0; cell < 2; ++cell)
+        addColumn(block, begin, end, out);
     }
     return out;
   }
@@ -119,7 +206,7 @@ private:
     std::vector<std::size_t> own;
     for (std::size_t i = begin; i < end; ++i) {
       const Columns &columns = out[i].columns;
-      own.push_back(ownColumn((*block.items)[i], columns, block.indent));
+      own.push_back(ownColumn((*block.items)[i], out[i], block.indent));
       const std::size_t from = columns.empty() ? block.indent : columns.back();
       if (own.back() <= from + kMaxCell)
         widest = std::max(widest, own.back());
@@ -130,14 +217,16 @@ private:
   }
 
   /// Where the item's next cell would stand by itself; 0: it has none, or one
-  /// that is not on its first line.
-  std::size_t ownColumn(const WrittenItem &item, const Columns &columns,
+  /// that is not on its first line or might not stay there.
+  std::size_t ownColumn(const WrittenItem &item, const Shared &shared,
                         std::size_t indent) const {
+    const Columns &columns = shared.columns;
     const std::size_t cell = columns.size();
     if (cell >= item.cells.size())
       return 0;
     const std::size_t to = item.cells[cell];
-    if (measure_.hasBreak(item.first, to))
+    if (isKept_[item.first] || measure_.hasBreak(item.first, to) ||
+        (isFilled(item, shared, indent) && measure_.hasPlace(item.first, to)))
       return 0;
     if (cell == 0 &&
         (item.kind == ItemKind::Clause || item.kind == ItemKind::ShardClause))
@@ -160,15 +249,17 @@ private:
     for (std::size_t i = 0; i < block.items->size(); ++i) {
       const WrittenItem &item = (*block.items)[i];
       comments(token, item.first, {block.indent, id});
+      if (const std::size_t end = endOfKept(*block.items, i); end != i) {
+        i = end - 1;
+        keptItems(item.first, (*block.items)[i].last, {block.indent, id});
+        token = (*block.items)[i].last + 1;
+        continue;
+      }
       this->item(item, shared[i], {block.indent, id});
       token = item.last + 1;
     }
     comments(token, block.end, {block.indent, id});
   }
-
-  struct Where {
-    std::size_t indent, block;
-  };
 
   /// A blank line stays, but not before the first line of a block.
   bool isAfterBlank(std::size_t token) {
@@ -240,17 +331,16 @@ private:
       for (std::size_t cell = 0; cell < columns.size(); ++cell)
         if (item.cells[cell] == i)
           piece.column = columns[cell];
-      auto at = out.end();
-      if (piece.role == TokenRole::Comma)
-        while (at != out.begin() && (at - 1)->role == TokenRole::Comment)
-          --at;
-      out.insert(at, piece);
+      add(piece, out);
     }
     return out;
   }
 
   const syntax::WrittenFile &written_;
   Measure measure_;
+  /// By their first token: items that are kept, and together with the one
+  /// before.
+  std::vector<bool> isKept_, isJoined_;
   std::vector<Line> lines_;
   std::size_t blocks_ = 0;
   bool isFirst_ = true; ///< no line of the block that is written yet
@@ -259,8 +349,9 @@ private:
 } // namespace
 
 std::vector<Line> layOut(std::string_view text,
-                         const syntax::WrittenFile &written) {
-  return Layout(text, written).run();
+                         const syntax::WrittenFile &written,
+                         const std::vector<KeptLine> &kept) {
+  return Layout(text, written, kept).run();
 }
 
 } // namespace planc::format

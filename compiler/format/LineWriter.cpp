@@ -62,7 +62,8 @@ private:
       return i + 1;
     }
     const bool hangs = piece.role == TokenRole::Close && top_ != kNone &&
-                       brackets_[top_].isHanging;
+                       brackets_[top_].isHanging &&
+                       flow_.filling != Filling::Never;
     if (isStarted_ && (piece.isBroken || hangs))
       endLine();
     if (mustBreak_)
@@ -82,7 +83,7 @@ private:
     if (isStarted_)
       endLine();
     if (mustBreak_)
-      begin(continuation());
+      begin(continuation(piece));
     line_.code = piece.text;
     line_.isAfterBlank |= piece.lineEnds > 1;
     isStarted_ = true;
@@ -98,16 +99,16 @@ private:
 
   void beginFor(const Piece &piece) {
     if (piece.role != TokenRole::Close || top_ == kNone)
-      begin(continuation());
+      begin(continuation(piece));
     else
       begin(brackets_[top_].isHanging ? brackets_[top_].indent
-                                      : continuation() - 1);
+                                      : continuation(piece) - 1);
     line_.isAfterBlank = piece.lineEnds > 1 && piece.role != TokenRole::Close;
   }
 
-  std::size_t continuation() const {
+  std::size_t continuation(const Piece &piece) const {
     if (top_ == kNone)
-      return std::min(flow_.continuation, kMaxIndent);
+      return std::min(piece.indent.value_or(flow_.continuation), kMaxIndent);
     const Bracket &bracket = brackets_[top_];
     if (bracket.isHanging)
       return std::min(bracket.indent + 2, kMaxIndent);

@@ -86,9 +86,10 @@ void Measure::findSeparated(const std::vector<WrittenItem> &items) {
 
 void Measure::addUp() {
   const std::size_t count = written_->tokens.size();
-  std::size_t at = 0, breaks = 0, outer = 0, depth = 0;
+  std::size_t at = 0, breaks = 0, outer = 0, places = 0, depth = 0;
   breaks_.push_back(0);
   outerBreaks_.push_back(0);
+  places_.push_back(0);
   for (std::size_t i = 0; i < count; ++i) {
     const TokenRole here = role(i);
     at += isSeparated_[i];
@@ -102,6 +103,10 @@ void Measure::addUp() {
     depth += here == TokenRole::Open || here == TokenRole::OpenTight;
     breaks_.push_back(breaks);
     outerBreaks_.push_back(outer);
+    places += i != 0 &&
+              (role(i - 1) == TokenRole::Comma ||
+               role(i - 1) == TokenRole::Operator || here == TokenRole::Branch);
+    places_.push_back(places);
   }
 }
 

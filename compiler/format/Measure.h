@@ -24,6 +24,11 @@ public:
   std::size_t lineEnds(std::size_t token) const { return lineEnds_[token]; }
   /// Does the line stay broken before the token.
   bool isBroken(std::size_t token) const { return isBroken_[token]; }
+  /// May lines that are too long be broken before a token of
+  /// `tokens[first + 1 .. last]`.
+  bool hasPlace(std::size_t first, std::size_t last) const {
+    return places_[last + 1] - places_[first + 1] != 0;
+  }
   /// Is the token first of an item after the first of its block.
   bool isSeparated(std::size_t token) const { return isSeparated_[token]; }
 
@@ -48,7 +53,8 @@ private:
   std::string_view text_;
   const syntax::WrittenFile *written_;
   std::vector<std::size_t> lineEnds_, starts_, sizes_;
-  std::vector<std::size_t> breaks_, outerBreaks_; ///< before each token; sums
+  /// Before each token; sums.
+  std::vector<std::size_t> breaks_, outerBreaks_, places_;
   std::vector<bool> isBroken_, isSeparated_;
 };
 

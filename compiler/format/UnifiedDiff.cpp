@@ -212,7 +212,7 @@ std::string unifiedDiff(std::string_view name, std::string_view before,
   for (std::string_view mark : {"--- ", "+++ "}) {
     out += mark;
     out += name;
-    out += '\n';
+    out += name.find(' ') == std::string_view::npos ? "\n" : "\t\n";
   }
   return out + Writer(a, b, edits).run();
 }

@@ -5,20 +5,46 @@ usage: FmtTest.py PLANC ROOT
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
 import tempfile
 import unittest
 
-PLANC, ROOT = sys.argv[1], sys.argv[2]
+PLANC, ROOT = os.path.abspath(sys.argv[1]), sys.argv[2]
 UGLY = "let  a=1\r\nlet bb = 2 # why\n"
 NEAT = "let a  = 1\nlet bb = 2  # why\n"
 
 
-def planc(*arguments, text=None):
+LINT = "recompute-no-effect"
+PLAN = """language 1
+import std.models.llama
+import std.clusters.h100
+
+plan p for llama3_8b on dgx_h100[64] {
+  batch 64 sequences of 4096 tokens, micro 1 sequence
+  mesh dp = rest
+  shard batch over dp
+  shard optimizer over dp
+"""
+ALLOW = f"# planc: allow({LINT}) seen"
+CLAUSES = "recompute attention, kernels attention = flash2"
+LONG = ("batch 128 sequences of 4096 tokens, micro 1 sequence, bucket auto, "
+        "overlap gradients, " + CLAUSES)
+SILENCED = {
+    "two on a line": f"  {CLAUSES}   {ALLOW}\n}}\n",
+    "two below": f"  {ALLOW}\n  {CLAUSES}\n}}\n",
+    "long": f"}}\n\nplan x = p with {{ {LONG} }}  {ALLOW}\n",
+    "long below": f"}}\n\n{ALLOW}\nplan x = p with {{ {LONG} }}\n",
+    "at the end": f"  recompute  attention }}  {ALLOW}\n",
+    "the next line": f"  {ALLOW}\n  recompute attention }}\n",
+}
+
+
+def planc(*arguments, text=None, cwd=None):
     return subprocess.run([PLANC, *arguments], input=text, capture_output=True,
-                          text=True, encoding="utf-8", timeout=60)
+                          text=True, encoding="utf-8", timeout=60, cwd=cwd)
 
 
 class Fmt(unittest.TestCase):
@@ -82,6 +108,46 @@ class Fmt(unittest.TestCase):
         self.assertIn("\n+let a  = 1\n", done.stdout)
         self.assertEqual(self.read(path), UGLY)
         self.assertEqual(planc("fmt", "-d", "--check", path).returncode, 3)
+
+    @unittest.skipUnless(shutil.which("patch"), "needs GNU patch")
+    def test_diff_is_a_patch(self):
+        name = "a plan, of two.plan"
+        path = self.write(name, UGLY.replace("\r", ""))
+        done = planc("fmt", "-d", name, cwd=self.folder)
+        subprocess.run(["patch", "-p0", "--quiet"], input=done.stdout,
+                       text=True, cwd=self.folder, check=True, timeout=60)
+        self.assertEqual(self.read(path), NEAT)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root gives files away")
+    def test_owner_stays(self):
+        path = self.write("a.plan", UGLY)
+        os.chown(path, 12345, 12346)
+        os.chmod(path, 0o4640)
+        self.assertEqual(planc("fmt", "-w", path).returncode, 0)
+        after = os.stat(path)
+        self.assertEqual(self.read(path), NEAT)
+        self.assertEqual((after.st_uid, after.st_gid), (12345, 12346))
+        self.assertEqual(stat.S_IMODE(after.st_mode), 0o4640)
+
+    def test_no_finding_changes(self):
+        """`check` has as much to say, and of the same, after as before."""
+        for name, tail in SILENCED.items():
+            path = self.write(name + ".plan", PLAN + tail)
+            before = self.findings(path)
+            self.assertEqual(planc("fmt", "-w", path).returncode, 0, name)
+            self.assertNotEqual(self.read(path), PLAN + tail, name)
+            self.assertEqual(self.findings(path), before, name)
+            self.assertEqual(planc("fmt", "--check", path).returncode, 0)
+            self.assertEqual(before, (0, []), name)
+            # The comment is what makes it so.
+            bare = self.write("bare.plan", re.sub("# planc.*", "", PLAN + tail))
+            self.assertIn(LINT, self.findings(bare)[1], name)
+
+    def findings(self, path):
+        done = planc("check", path)
+        return (done.returncode,
+                sorted(re.findall(r"(?:warning|remark|error)\[([a-z-]+)\]",
+                                  done.stderr)))
 
     def test_mistakes(self):
         wrong = self.write("w.plan", "let = 1\n")

@@ -24,6 +24,14 @@ bool writeAll(int file, std::string_view text) {
   return ::fsync(file) == 0;
 }
 
+/// As far as it is allowed; what is not stays with who writes.
+void keepOwner(int file, const struct stat &status) {
+  if (::fchown(file, status.st_uid, status.st_gid) == 0)
+    return;
+  if (::fchown(file, static_cast<uid_t>(-1), status.st_gid) != 0)
+    return;
+}
+
 } // namespace
 
 std::string replaceFile(const std::string &path, std::string_view text) {
@@ -42,6 +50,7 @@ std::string replaceFile(const std::string &path, std::string_view text) {
   if (file < 0)
     return std::strerror(errno);
   std::string why;
+  keepOwner(file, status);
   if (!writeAll(file, text) || ::fchmod(file, status.st_mode & 07777) != 0)
     why = std::strerror(errno);
   if (::close(file) != 0 && why.empty())

@@ -40,6 +40,8 @@ TEST_CASE("changes far apart are two hunks, near ones one", "[diff]") {
 TEST_CASE("a last line without its end is said to be", "[diff]") {
   CHECK(unifiedDiff("p", "a", "a\n") ==
         "--- p\n+++ p\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n");
+  CHECK(unifiedDiff("a p", "", "a\n") ==
+        "--- a p\t\n+++ a p\t\n@@ -0,0 +1 @@\n+a\n");
   CHECK(unifiedDiff("p", "", "a\n") == "--- p\n+++ p\n@@ -0,0 +1 @@\n+a\n");
 }
 

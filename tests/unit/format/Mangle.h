@@ -60,8 +60,10 @@ private:
 
   void comment() {
     static constexpr std::string_view kWords[] = {
-        "", " why", "# {", " ] )", "\té \"x", " a, b ", "!", " let a = 1"};
-    out_ += "#" + std::string(kWords[below(8)]) + std::to_string(++comments_);
+        "",     " why",       "# {",
+        " ] )", "\té \"x",    " a, b ",
+        "!",    " let a = 1", " planc: allow(bubble-large) why "};
+    out_ += "#" + std::string(kWords[below(9)]) + std::to_string(++comments_);
     if (chance(4))
       out_ += "  ";
   }
@@ -142,12 +144,22 @@ private:
         between(i, depth);
       depth += role(i) == Role::Open || role(i) == Role::OpenTight;
       out_ += text(i);
+      if (item.kind == syntax::ItemKind::ShardClause && i == item.cells[0] &&
+          chance(3))
+        dimensions();
     }
     if (!hasBlock)
       return;
     separate(true);
     items(item.items, 100);
     out_ += "}";
+  }
+
+  /// More than fit on a line, now and then.
+  void dimensions() {
+    const std::string before = ", dimension_";
+    for (std::size_t i = 0, count = below(14); i < count; ++i)
+      out_ += before + std::to_string(below(1000));
   }
 
   /// Before a token inside an item; in brackets lines may break anywhere.

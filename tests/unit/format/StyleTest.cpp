@@ -235,6 +235,51 @@ TEST_CASE("rows of a table stay rows", "[style]") {
           "model a = m(" + name + ",\n            1)\n\nmodel bb = m(x)\n");
 }
 
+TEST_CASE("a line that is broken before `over` moves no other one's",
+          "[style]") {
+  std::string list = "heads";
+  for (int i = 0; i < 13; ++i)
+    list += ", heads_kv";
+  becomes(
+      "plan q = p with {\nshard " + list +
+          ", ffn over tp\nshard batch over dp\n}\n",
+      "plan q = p with {\n"
+      "  shard      heads, heads_kv, heads_kv, heads_kv, heads_kv, heads_kv, "
+      "heads_kv, heads_kv, heads_kv,\n"
+      "             heads_kv, heads_kv, heads_kv, heads_kv, heads_kv, ffn "
+      "over tp\n"
+      "  shard      batch over dp\n"
+      "}\n");
+}
+
+TEST_CASE("a line that a comment to planc is about is not split", "[style]") {
+  const std::string allow = "# planc: allow(recompute-no-effect) seen";
+  const std::string clauses = "recompute attention, kernels attention = flash2";
+  becomes("plan p = q with {\nmesh dp=2\n" + clauses + " " + allow +
+              "\nbucket one\n}\n",
+          "plan p = q with {\n  mesh       dp = 2\n  " + clauses + "  " +
+              allow + "\n  bucket     one\n}\n");
+  // Any other comment does not keep it.
+  becomes("plan p = q with {\n" + clauses + " # seen\n}\n",
+          "plan p = q with {\n  recompute  attention\n"
+          "  kernels    attention = flash2  # seen\n}\n");
+  const std::string row = "plan p = a_long_name_" + std::string(60, 'n') +
+                          " with { " + clauses + " }";
+  stays(row + "  " + allow + "\n");
+  stays(allow + "\n" + row + "\n");
+  becomes(row + "  # seen\n",
+          "plan p = a_long_name_" + std::string(60, 'n') +
+              " with {\n  recompute  attention\n"
+              "  kernels    attention = flash2\n}  # seen\n");
+  // Where nothing would be taken from under the comment, the style holds.
+  becomes("plan p = q with {\n" + allow + "\nrecompute attention }\n",
+          "plan p = q with {\n  " + allow + "\n  recompute  attention\n}\n");
+  becomes("plan p = q with {\nmesh dp=2\n\n\nrecompute   attention } " + allow +
+              "\n",
+          "plan p = q with {\n  mesh dp = 2\n\n  recompute attention }  " +
+              allow + "\n");
+}
+
 TEST_CASE("what does not parse is not formatted", "[style]") {
   CHECK(styled("let = 1\n").find("expected") != std::string::npos);
   CHECK(!Formatted("plan {\n").text);
