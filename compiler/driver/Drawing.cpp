@@ -11,12 +11,12 @@ namespace planc::driver {
 namespace {
 
 /// The text of a comment in a line, without its mark; nothing if there is none.
-std::string commentIn(std::string_view line) {
+std::string_view commentIn(std::string_view line) {
   const std::size_t mark = line.find('#');
   if (mark == std::string_view::npos)
     return "";
   const std::size_t first = line.find_first_not_of("# \t", mark);
-  return first == std::string_view::npos ? "" : std::string(line.substr(first));
+  return first == std::string_view::npos ? "" : line.substr(first);
 }
 
 bool isComment(std::string_view line) {
@@ -28,24 +28,65 @@ bool isBlank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-/// Beside the field; else lines of comment above it, or above fields that stand
-/// between: a comment speaks for what follows it, up to an empty line.
-std::string sourceOf(const source::SourceFile &file, std::uint32_t line,
-                     std::uint32_t first) {
-  if (std::string beside = commentIn(file.line(line)); !beside.empty())
-    return beside;
-  std::string out;
-  for (std::uint32_t at = line - 1; at > first; --at) {
-    const std::string_view text = file.line(at);
-    if (isBlank(text) || text.find('{') != std::string_view::npos)
-      break;
-    if (isComment(text))
-      out = commentIn(text) + (out.empty() ? "" : " ") + out;
-    else if (!out.empty())
-      break;
-  }
-  return out;
+/// Bytes: a line on what a value rests on, not a book.
+constexpr std::size_t kLongest = 400;
+
+void shorten(std::string &text) {
+  if (text.size() <= kLongest)
+    return;
+  std::size_t end = kLongest; // not inside of a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+    --end;
+  text.resize(end);
+  text += "…";
 }
+
+/// Goes down the lines of a declaration and knows the comment that speaks for
+/// what follows: lines of comment above it, or above fields that stand between,
+/// up to an empty line.
+class CommentsAbove {
+public:
+  /// From the line after `first`.
+  CommentsAbove(const source::SourceFile &file, std::uint32_t first)
+      : file_(file), next_(first + 1) {}
+
+  /// Of lines in the order written.
+  const std::string &of(std::uint32_t line) {
+    for (; next_ < line; ++next_)
+      pass(file_.line(next_));
+    return text_;
+  }
+
+private:
+  void pass(std::string_view line) {
+    if (isBlank(line) || line.find('{') != std::string_view::npos) {
+      text_.clear();
+      isOpen_ = false;
+    } else if (!isComment(line)) {
+      isOpen_ = false;
+    } else if (const std::string_view words = commentIn(line); !words.empty()) {
+      if (!isOpen_)
+        text_.clear();
+      isOpen_ = true;
+      add(words);
+    }
+  }
+
+  void add(std::string_view words) {
+    if (isFull_ && !text_.empty())
+      return;
+    text_ += text_.empty() ? "" : " ";
+    text_ += words;
+    isFull_ = text_.size() > kLongest;
+    shorten(text_);
+  }
+
+  const source::SourceFile &file_;
+  std::uint32_t next_;
+  std::string text_;    ///< shortened
+  bool isOpen_ = false; ///< the line before belongs to the text
+  bool isFull_ = false; ///< the text was shortened
+};
 
 class Reader {
 public:
@@ -54,7 +95,7 @@ public:
   void read(const std::string &of, std::span<const ast::Field> fields,
             source::SourceSpan whole) {
     const source::SourceFile &file = c_.program->sources()[whole.file];
-    const std::uint32_t first = file.lineColumn(whole.begin).line;
+    CommentsAbove above(file, file.lineColumn(whole.begin).line);
     for (const ast::Field &field : fields) {
       report::Assumption row;
       row.of = of;
@@ -65,7 +106,10 @@ public:
       if (value != std::string_view::npos)
         row.value = std::string(text.substr(value));
       const std::uint32_t line = file.lineColumn(field.span.begin).line;
-      row.source = sourceOf(file, line, first);
+      row.source = commentIn(file.line(line));
+      shorten(row.source);
+      if (const std::string &comment = above.of(line); row.source.empty())
+        row.source = comment;
       row.place = {file.name(), line};
       rows.push_back(std::move(row));
     }
