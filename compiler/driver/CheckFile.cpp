@@ -8,6 +8,10 @@
 #include "compiler/sema/Elaborate.h"
 #include "compiler/syntax/ParseFile.h"
 
+#include <llvm/Support/Casting.h>
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -15,6 +19,28 @@
 namespace planc::driver {
 
 namespace {
+
+/// Lets the first few of each kind through, and counts the others.
+class FirstOfEachKind : public diag::Consumer {
+public:
+  explicit FirstOfEachKind(std::map<diag::Kind, std::size_t> &unlisted)
+      : unlisted_(unlisted) {}
+
+  void handle(const diag::Diagnostic &d) override {
+    if (d.severity() == diag::Severity::Error ||
+        ++said_[d.kind] <= CheckedFile::kMostOfAKind)
+      kept.push_back(d);
+    else
+      ++unlisted_[d.kind];
+  }
+  void handleSuppressed(std::size_t) override {}
+
+  std::vector<diag::Diagnostic> kept;
+
+private:
+  std::map<diag::Kind, std::size_t> &unlisted_;
+  std::map<diag::Kind, std::size_t> said_;
+};
 
 class Checker {
 public:
@@ -35,6 +61,7 @@ public:
     std::stable_sort(
         out_.diagnostics.begin(), out_.diagnostics.end(),
         [](const auto &a, const auto &b) { return placeOf(a) < placeOf(b); });
+    limit();
     return std::move(out_);
   }
 
@@ -100,27 +127,57 @@ private:
   /// Users' files again, for their comments.
   void silence() {
     const source::SourceSet &sources = out_.sources();
-    diag::CaptureConsumer captured, ignored;
-    diag::Emitter emitter(captured), parsing(ignored);
+    FirstOfEachKind said(out_.unlisted);
+    diag::CaptureConsumer ignored;
+    diag::Emitter emitter(said), parsing(ignored);
     ast::Arena arena;
-    std::vector<lint::Allowance> allowances;
+    lint::Allowances allowances;
     for (std::size_t i = 0; i < sources.size(); ++i) {
       const source::FileId id(i);
       if (isLibrarys(id))
         continue;
       if (const auto *file = syntax::parseFile(id, sources, arena, parsing))
-        for (lint::Allowance &one :
-             lint::readAllowances(*file, sources, emitter))
-          allowances.push_back(std::move(one));
+        allowances.read(*file, sources, emitter);
     }
     out_.silenced = std::erase_if(out_.diagnostics, [&](const auto &d) {
-      return lint::isSilenced(d, sources, allowances);
+      return allowances.silences(d, sources);
     });
-    // Of plans that were not compiled nothing was said.
-    if (options_.planName.empty() && !hasErrors())
-      lint::reportUnused(allowances, emitter);
-    for (diag::Diagnostic &d : captured.diagnostics)
+    if (!hasErrors())
+      allowances.reportUnused(compiled(), sources, emitter);
+    for (diag::Diagnostic &d : said.kept)
       out_.diagnostics.push_back(std::move(d));
+  }
+
+  /// The plans whose every diagnostic was asked for: those that run by
+  /// themselves. Of one alone that is not known, as others may be made of it;
+  /// nor of recipes and of what is imported, which other files compile.
+  std::vector<source::SourceSpan> compiled() const {
+    std::vector<source::SourceSpan> out;
+    if (!options_.planName.empty())
+      return out;
+    const sema::Program &program = *out_.session->compilation().program;
+    for (const ast::Decl *decl : program.main().file().decls)
+      if (const auto *plan = llvm::dyn_cast<ast::PlanDecl>(decl);
+          plan != nullptr && plan->formals.empty())
+        out.push_back(plan->span);
+    return out;
+  }
+
+  /// Of each kind the first few by place; the last of them says how many more
+  /// there are.
+  void limit() {
+    FirstOfEachKind said(out_.unlisted);
+    for (const diag::Diagnostic &d : out_.diagnostics)
+      said.handle(d);
+    out_.diagnostics = std::move(said.kept);
+    std::map<diag::Kind, diag::Diagnostic *> last;
+    for (diag::Diagnostic &d : out_.diagnostics)
+      last[d.kind] = &d;
+    for (const auto &[kind, count] : out_.unlisted)
+      last.at(kind)->notes.push_back(
+          {fmt::format("{} more `{}` {} not listed", count,
+                       diag::infoOf(kind).name, count == 1 ? "is" : "are"),
+           {}});
   }
 
   bool isLibrarys(source::FileId id) const {

@@ -14,28 +14,36 @@ namespace {
 constexpr std::string_view kBlanks = " \t";
 
 /// The names that may be silenced.
-std::vector<std::string_view> lintNames() {
-  std::vector<std::string_view> out;
-  for (std::size_t i = 0; i < diag::kindCount(); ++i)
-    if (const auto &info = diag::infoOf(static_cast<Kind>(i));
-        info.severity != diag::Severity::Error)
-      out.push_back(info.name);
-  return out;
+const std::vector<std::string_view> &lintNames() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for (std::size_t i = 0; i < diag::kindCount(); ++i)
+      if (const auto &info = diag::infoOf(static_cast<Kind>(i));
+          info.severity != diag::Severity::Error)
+        out.push_back(info.name);
+    return out;
+  }();
+  return names;
 }
 
 bool isBlank(std::string_view text) {
   return text.find_first_not_of(kBlanks) == std::string_view::npos;
 }
 
+/// A name that may be silenced, and where it stands.
+struct Named {
+  Kind kind;
+  SourceSpan span;
+};
+
 /// Walks one comment.
 class Reader {
 public:
   Reader(SourceSpan comment, const source::SourceSet &sources,
          diag::Emitter &emitter)
-      : comment_(comment), sources_(sources), text_(sources.text(comment)),
-        emitter_(emitter) {}
+      : comment_(comment), text_(sources.text(comment)), emitter_(emitter) {}
 
-  void read(std::vector<Allowance> &out) {
+  void read(std::vector<Named> &out) {
     if (!skip("#") || !skip("planc:") || !skip("allow") || !skip("("))
       return;
     const std::size_t close = text_.find(')', at_);
@@ -62,7 +70,7 @@ private:
     return true;
   }
 
-  void name(std::size_t begin, std::size_t end, std::vector<Allowance> &out) {
+  void name(std::size_t begin, std::size_t end, std::vector<Named> &out) {
     begin = std::min(text_.find_first_not_of(kBlanks, begin), end);
     end = text_.find_last_not_of(kBlanks, end - 1) + 1;
     if (begin >= end)
@@ -79,67 +87,91 @@ private:
       emitter_.report(span, Kind::AllowUnknown,
                       "`{}` is an error, which nothing silences", name);
     } else {
-      out.push_back({std::string(name), span, lineOf(), false});
+      out.push_back({*kind, span});
     }
-  }
-
-  std::uint32_t lineOf() const {
-    const source::SourceFile &file = sources_[comment_.file];
-    const source::LineColumn at = file.lineColumn(comment_.begin);
-    if (!isBlank(file.line(at.line).substr(0, at.column - 1)))
-      return at.line;
-    for (auto line = at.line + 1; line <= file.lineCount(); ++line) {
-      const std::string_view text = file.line(line);
-      const std::size_t first = text.find_first_not_of(kBlanks);
-      if (first != std::string_view::npos && text[first] != '#')
-        return line;
-    }
-    return at.line;
   }
 
   SourceSpan comment_;
-  const source::SourceSet &sources_;
   std::string_view text_;
   diag::Emitter &emitter_;
   std::size_t at_ = 0;
 };
 
-} // namespace
-
-std::vector<Allowance> readAllowances(const ast::File &file,
-                                      const source::SourceSet &sources,
-                                      diag::Emitter &emitter) {
-  std::vector<Allowance> out;
-  for (const ast::Comment &comment : file.comments)
-    Reader(comment.span, sources, emitter).read(out);
+/// The line that each comment is about; the last comment first, so that each
+/// line is looked at once.
+std::vector<std::uint32_t> linesOf(std::span<const ast::Comment> comments,
+                                   const source::SourceFile &file) {
+  std::vector<std::uint32_t> out(comments.size());
+  auto below = static_cast<std::uint32_t>(file.lineCount());
+  std::uint32_t code = 0; // the first line with code after `below`, if any
+  for (std::size_t i = comments.size(); i-- > 0;) {
+    const source::LineColumn at = file.lineColumn(comments[i].span.begin);
+    for (; below > at.line; --below) {
+      const std::string_view text = file.line(below);
+      const std::size_t first = text.find_first_not_of(kBlanks);
+      if (first != std::string_view::npos && text[first] != '#')
+        code = below;
+    }
+    const bool isAlone = isBlank(file.line(at.line).substr(0, at.column - 1));
+    out[i] = isAlone && code != 0 ? code : at.line;
+  }
   return out;
 }
 
-bool isSilenced(const diag::Diagnostic &diagnostic,
-                const source::SourceSet &sources,
-                std::vector<Allowance> &allowances) {
+} // namespace
+
+void Allowances::read(const ast::File &file, const source::SourceSet &sources,
+                      diag::Emitter &emitter) {
+  const auto lines = linesOf(file.comments, sources[file.file]);
+  std::vector<Named> names;
+  for (std::size_t i = 0; i < file.comments.size(); ++i) {
+    names.clear();
+    Reader(file.comments[i].span, sources, emitter).read(names);
+    for (const Named &name : names) {
+      const Key key{file.file, lines[i], name.kind};
+      allowances_.push_back({key, name.span});
+      isUsed_.emplace(key, false);
+    }
+  }
+}
+
+bool Allowances::silences(const diag::Diagnostic &diagnostic,
+                          const source::SourceSet &sources) {
   if (diagnostic.severity() == diag::Severity::Error ||
       !diagnostic.span.isValid())
     return false;
-  const std::string_view name = diag::infoOf(diagnostic.kind).name;
-  const std::uint32_t line = sources.lineColumn(diagnostic.span).line;
-  bool found = false;
-  for (Allowance &allowance : allowances)
-    if (allowance.span.file == diagnostic.span.file && allowance.line == line &&
-        allowance.name == name)
-      found = allowance.isUsed = true;
-  return found;
+  const auto at =
+      isUsed_.find({diagnostic.span.file,
+                    sources.lineColumn(diagnostic.span).line, diagnostic.kind});
+  if (at == isUsed_.end())
+    return false;
+  at->second = true;
+  return true;
 }
 
-void reportUnused(const std::vector<Allowance> &allowances,
-                  diag::Emitter &emitter) {
-  for (const Allowance &allowance : allowances)
-    if (!allowance.isUsed)
-      emitter
-          .report(allowance.span, Kind::AllowUnused,
-                  "there is no `{}` on line {} to silence", allowance.name,
-                  allowance.line)
-          .help("take the comment away");
+void Allowances::reportUnused(std::span<const SourceSpan> compiled,
+                              const source::SourceSet &sources,
+                              diag::Emitter &emitter) const {
+  if (compiled.empty())
+    return;
+  const source::SourceFile &file = sources[compiled.front().file];
+  std::map<std::uint32_t, std::uint32_t> lastOf; // by the first line
+  for (const SourceSpan &span : compiled) {
+    std::uint32_t &last = lastOf[file.lineColumn(span.begin).line];
+    last = std::max(last, file.lineColumn(span.end).line);
+  }
+  for (const Allowance &allowance : allowances_) {
+    const auto [in, line, kind] = allowance.key;
+    const auto after = lastOf.upper_bound(line);
+    if (in != compiled.front().file || after == lastOf.begin() ||
+        std::prev(after)->second < line || isUsed_.at(allowance.key))
+      continue;
+    emitter
+        .report(allowance.span, Kind::AllowUnused,
+                "there is no `{}` on line {} to silence",
+                diag::infoOf(kind).name, line)
+        .help("take the comment away");
+  }
 }
 
 } // namespace planc::lint

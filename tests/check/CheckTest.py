@@ -6,6 +6,7 @@ usage: CheckTest.py PLANC ROOT
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,9 @@ import tempfile
 import unittest
 
 PLANC, ROOT = os.path.abspath(sys.argv[1]), sys.argv[2]
+SANITIZED = "ASAN_OPTIONS" in os.environ
+LIMIT = 40 if SANITIZED else 2  # seconds of processor time
+MEMORY = (4000 if SANITIZED else 500) << 10  # KiB
 HEAD = "language 1\nimport std.models.gpt\nimport std.clusters.a100\n\n"
 FINE = HEAD + """plan fine for gpt2_small on dgx_a100[8] {
   batch      256 sequences of 1024 tokens, micro 8 sequences
@@ -97,6 +101,70 @@ class Check(unittest.TestCase):
         done = self.check(self.write("silent.plan", text))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout, "1 plan in 1 file: fine, 1 silenced\n")
+
+    def test_unused_only_where_all_was_said(self):
+        """Of a recipe, or of a plan that this file imports, nothing is known:
+        other files compile them."""
+        allow = "  # planc: allow(starved-pipeline) a test of transfers"
+        plain = STARVED.replace("LINE", allow).replace(
+            "pp = 4", "pp = 2").replace("batch      8", "batch      64")
+        done = self.check(self.write("plain.plan", plain))
+        self.assertEqual(done.stdout, "1 plan in 1 file: 1 remark\n")
+        self.assertIn("plain.plan:9:56: remark[allow-unused]: there is no "
+                      "`starved-pipeline` on line 9", done.stderr)
+        recipe = plain.replace("plan starved", "plan base(n = 2)").replace(
+            "pp = 2", "pp = n")
+        done = self.check(self.write("recipe.plan", recipe))
+        self.assertEqual((done.stdout, done.stderr),
+                         ("0 plans in 1 file: fine\n", ""))
+        user = self.write("user.plan", 'language 1\nimport "recipe.plan"\n'
+                          'import "plain.plan"\nplan own = base(n = 2)\n')
+        done = self.check(user)
+        self.assertEqual((done.stdout, done.stderr),
+                         ("1 plan in 1 file: fine\n", ""))
+        wanted = self.write("wanted.plan", recipe.replace(
+            "batch      64", "batch      8") + "plan own = base(n = 4)\n")
+        self.assertEqual(self.check(wanted).stdout,
+                         "1 plan in 1 file: fine, 1 silenced\n")
+
+    def test_many_are_counted(self):
+        """Thousands of comments, on lines of their own and on one, take no
+        longer than a large file does, and are not listed one by one."""
+        count = 90_000
+        stacked = "".join("# planc: allow(starved-pipeline) x\n"
+                          for _ in range(count))
+        names = ", ".join(["starved-pipeline"] * count)
+        unknown = ", ".join(["x"] * count)
+        kind = "allow-unused"
+        for head, expected in (
+                (stacked, kind),
+                (f"# planc: allow({names}) x\n", kind),
+                (f"# planc: allow({unknown}) x\n", "allow-unknown")):
+            path = self.write("large.plan", FINE.replace("plan ", head
+                                                         + "plan ", 1))
+            for form in ("text", "json", "github", "sarif"):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                done = self.check("--format", form, path)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                self.assertEqual(done.returncode, 0)
+                self.assertLess(after.ru_utime - before.ru_utime, LIMIT, form)
+                more = f"{count - 20} more `{expected}` are not listed"
+                self.assertEqual((done.stdout + done.stderr).count(more), 1,
+                                 form)
+                if form == "text":
+                    self.assertEqual(done.stderr.count(f"[{expected}]"), 20)
+                    self.assertIn(f", {count - 20} more not listed\n",
+                                  done.stdout)
+            self.assertEqual(
+                self.check("--deny", expected, path).returncode, 3)
+            self.assertEqual(self.check("--allow", expected, path).stdout,
+                             "1 plan in 1 file: fine\n")
+        silent = STARVED.replace("LINE", "").replace(
+            "  pipeline", stacked + "  pipeline")
+        self.assertEqual(self.check(self.write("silent.plan", silent)).stdout,
+                         "1 plan in 1 file: fine, 1 silenced\n")
+        self.assertLess(resource.getrusage(
+            resource.RUSAGE_CHILDREN).ru_maxrss, MEMORY)
 
     def test_plan_and_define(self):
         text = "param n = 8 in [4, 8]\n" + FINE.replace(

@@ -105,6 +105,8 @@ public:
     std::erase_if(last.diagnostics, [&](const diag::Diagnostic &d) {
       return choices_.allowed.contains(d.kind);
     });
+    for (const diag::Kind kind : choices_.allowed)
+      last.unlisted.erase(kind);
     outcome_ = driver::worse(outcome_, last.outcome);
     plans_ += last.plans;
     for (Finding &finding : findingsOf(last, choices_.levels)) {
@@ -167,10 +169,14 @@ private:
         found += (found.empty() ? "" : ", ") +
                  counted(count, diag::spelling(severity));
     }
-    std::size_t silenced = 0;
-    for (const driver::CheckedFile &file : checked_)
+    std::size_t silenced = 0, unlisted = 0;
+    for (const driver::CheckedFile &file : checked_) {
       silenced += file.silenced;
+      for (const auto &[kind, count] : file.unlisted)
+        unlisted += count;
+    }
     out += found.empty() ? "fine" : found;
+    out += unlisted ? fmt::format(", {} more not listed", unlisted) : "";
     return out + (silenced ? fmt::format(", {} silenced", silenced) : "") +
            "\n";
   }

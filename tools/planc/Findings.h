@@ -9,13 +9,13 @@
 
 namespace planc::tool {
 
-/// One diagnostic with its place in words.
+/// One diagnostic with its place in words; as long as its CheckedFile lives.
 struct Finding {
   const diag::Diagnostic *diagnostic = nullptr;
   diag::Severity severity = diag::Severity::Warning;
   std::string file;              ///< empty: no place
   source::LineColumn begin, end; ///< columns count code points; end exclusive
-  std::string line;              ///< the text of the first line
+  std::string_view line;         ///< the text of the first line, in the sources
 
   std::string_view code() const { return diag::infoOf(diagnostic->kind).name; }
 };
