@@ -55,6 +55,30 @@ void writeParts(Page &page, const std::vector<std::string> &parts) {
   }
 }
 
+/// What stages make again, as far as a few lines hold it.
+void writeRecompute(Page &page, const Planned &planned) {
+  constexpr std::size_t kMostLines = 4;
+  std::size_t lines = 0, shown = 0;
+  for (const std::string &choice : planned.recompute) {
+    const std::vector<std::string> parts =
+        wrapped("recompute " + oneLine(choice), kColumns - kValueColumn);
+    if (lines > 0 && lines + parts.size() > kMostLines)
+      break;
+    for (const std::string &part : parts) {
+      page.to(kValueColumn).put(part);
+      page.endLine();
+    }
+    lines += parts.size();
+    ++shown;
+  }
+  if (shown == planned.recompute.size())
+    return;
+  page.to(kValueColumn)
+      .put(fmt::format("  and {} more groups of stages: --format json has all",
+                       planned.recompute.size() - shown));
+  page.endLine();
+}
+
 void writeHead(Page &page, const Planned &planned) {
   const std::string what =
       fmt::format("{} on {} × {}", oneLine(planned.model),
@@ -75,13 +99,7 @@ void writeHead(Page &page, const Planned &planned) {
   if (!planned.schedule.empty())
     parts.push_back(planned.schedule);
   writeParts(page, parts);
-  for (const std::string &line : planned.recompute) {
-    for (const std::string &part :
-         wrapped("recompute " + oneLine(line), kColumns - kValueColumn)) {
-      page.to(kValueColumn).put(part);
-      page.endLine();
-    }
-  }
+  writeRecompute(page, planned);
   if (planned.prefetch) {
     page.to(kValueColumn).put(fmt::format("prefetch {}", *planned.prefetch));
     page.endLine();
