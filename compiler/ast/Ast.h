@@ -154,8 +154,8 @@ struct ModelDecl : DeclOf<DeclKind::Model> {
   std::span<const Statement *const> body;
 };
 
-/// `h100_pods[gpus]`, `gb200_nvl72[256, rack = 64]`; without the bracket `count`
-/// is null.
+/// `h100_pods[gpus]`, `gb200_nvl72[256, rack = 64]`; without the bracket
+/// `count` is null.
 struct ClusterReference {
   QualifiedName name; ///< no parts where left out
   const Expr *count = nullptr;
