@@ -6,6 +6,7 @@
 #include "compiler/sema/ModelBuilder.h"
 #include "compiler/sema/PlanBuilder.h"
 #include "compiler/sema/TargetRules.h"
+#include "runtime/base/Checked.h"
 
 #include "llvm/Support/Casting.h"
 
@@ -73,43 +74,84 @@ void keepFirst(hardware::Cluster &cluster, std::int64_t count) {
   }
 }
 
+/// The level that a plan takes part of each group of; nothing after a report.
+std::optional<std::size_t> levelOf(Elaboration &elaboration,
+                                   const GroupText &group,
+                                   const hardware::Cluster &cluster) {
+  std::vector<std::string_view> names;
+  for (const hardware::Level &level : cluster.levels)
+    names.push_back(level.name);
+  const auto found = std::find(names.begin(), names.end(), group.level.text);
+  if (found == names.end()) {
+    elaboration.emitter()
+        .report(group.level.span, Kind::UnknownName, "`{}` has no level `{}`",
+                cluster.name, group.level.text)
+        .suggest(group.level.span, diag::nearestName(group.level.text, names));
+    return std::nullopt;
+  }
+  const auto l = static_cast<std::size_t>(found - names.begin());
+  const hardware::Level &level = cluster.levels[l];
+  if (l < cluster.torusLevels()) {
+    elaboration.emitter()
+        .report(group.sizeSpan, Kind::ValueOutOfRange,
+                "`{}` is a dimension of a torus, which changes with its size",
+                level.name)
+        .help("declare a cluster with this size");
+    return std::nullopt;
+  }
+  if (group.size < 1 || group.size > level.of) {
+    elaboration.emitter()
+        .report(group.sizeSpan, Kind::ValueOutOfRange,
+                "{} of each `{}`, which has {}", group.size, level.name,
+                level.of)
+        .help("take 1 to {}", level.of);
+    return std::nullopt;
+  }
+  return l;
+}
+
 /// Groups as large as the plan takes of them (64 of a rack's 72).
 bool shrinkGroups(Elaboration &elaboration, const PlanText &text,
                   hardware::Cluster &cluster) {
+  std::vector<std::optional<source::SourceSpan>> given(cluster.levels.size());
   for (const GroupText &group : text.groups) {
-    std::vector<std::string_view> names;
-    for (const hardware::Level &level : cluster.levels)
-      names.push_back(level.name);
-    const auto found = std::find(names.begin(), names.end(), group.level.text);
-    if (found == names.end()) {
+    const auto l = levelOf(elaboration, group, cluster);
+    if (!l)
+      return false;
+    if (given[*l]) {
       elaboration.emitter()
-          .report(group.level.span, Kind::UnknownName, "`{}` has no level `{}`",
-                  cluster.name, group.level.text)
-          .suggest(group.level.span,
-                   diag::nearestName(group.level.text, names));
+          .report(group.level.span, Kind::DuplicateField, "`{}` is given twice",
+                  group.level.text)
+          .note(*given[*l], "first here");
       return false;
     }
-    const auto l = static_cast<std::size_t>(found - names.begin());
-    hardware::Level &level = cluster.levels[l];
-    if (l < cluster.torusLevels()) {
-      elaboration.emitter().report(group.sizeSpan, Kind::ValueOutOfRange,
-                                   "`{}` is a dimension of a torus, which "
-                                   "changes with its size: declare "
-                                   "a cluster with this one",
-                                   level.name);
-      return false;
-    }
-    if (group.size < 1 || group.size > level.of) {
-      elaboration.emitter()
-          .report(group.sizeSpan, Kind::ValueOutOfRange,
-                  "{} of each `{}`, which has {}", group.size, level.name,
-                  level.of)
-          .help("take 1 to {}", level.of);
-      return false;
-    }
-    level.of = group.size;
+    given[*l] = group.level.span;
+    cluster.levels[*l].of = group.size;
   }
-  return true;
+  const std::int64_t wanted = text.cluster.count.value_or(1);
+  if (text.groups.empty() || wanted <= cluster.size())
+    return true;
+  const GroupText &last = text.groups.back();
+  elaboration.emitter()
+      .report(text.cluster.countSpan, Kind::TooFewAccelerators,
+              "{} accelerators of `{}`, which has {} where {} of each `{}` are "
+              "taken",
+              wanted, cluster.name, cluster.size(), last.size, last.level.text)
+      .help("take {} or fewer, or more of each `{}`", cluster.size(),
+            last.level.text);
+  return false;
+}
+
+/// Accelerators that lie idle in the groups that a plan takes part of.
+std::int64_t idleInGroups(const hardware::Cluster &whole,
+                          const hardware::Cluster &part, std::int64_t count) {
+  std::int64_t idle = 0, inside = 1;
+  for (std::size_t l = 0; l < whole.levels.size(); ++l) {
+    const std::int64_t left = whole.levels[l].of - part.levels[l].of;
+    idle += ceilDiv(count, part.groupSize(l)) * left * inside;
+    inside *= whole.levels[l].of;
+  }
+  return idle;
 }
 
 /// The plan on the model and the accelerators that `out` has.
@@ -146,7 +188,10 @@ bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
     OriginId asked = elaboration.origin(text.modelSpan);
     model = ModelBuilder(elaboration, *text.model, asked).build();
   }
-  if (!cluster || !shrinkGroups(elaboration, text, *cluster))
+  if (!cluster)
+    return false;
+  const hardware::Cluster whole = *cluster;
+  if (!shrinkGroups(elaboration, text, *cluster))
     return false;
   SourceSpan place = text.cluster.countSpan.isValid() ? text.cluster.countSpan
                                                       : text.clusterSpan;
@@ -156,7 +201,8 @@ bool build(Elaboration &elaboration, const PlanText &text, Module &out) {
   out.model = std::move(*model);
   out.cluster = std::move(*cluster);
   out.accelerators = taken->count;
-  out.leftOver = taken->leftOver;
+  out.leftOver =
+      taken->leftOver + idleInGroups(whole, out.cluster, out.accelerators);
   out.family = std::string(text.model->model->name.text);
   for (const Binding &formal : text.model->formals.bindings)
     out.arguments.push_back({std::string(formal.name), describe(formal.value)});

@@ -156,7 +156,7 @@ bool PlanResolver::setCluster(const ast::ClusterReference &reference,
   for (const ast::Argument &group : reference.groups) {
     const auto size = in(scope).integer(
         *group.value,
-        "a number of groups of the level inside, or accelerators");
+        "part of a group");
     if (!size)
       return false;
     out_.groups.push_back({group.name, *size, group.value->span});
