@@ -268,7 +268,7 @@ CollectiveCosts::Traffic CollectiveCosts::inNetwork(const Request &r) const {
     t.busy = std::max(t.busy, switchRamp(c).laden(bytes) /
                                   rate(r, l, switchEfficiency(c)));
     t.sent += bytes;
-    crossing(t, l, bytes);
+    t.bytes[l] = bytes; // the switches hand on what goes further out
   }
   return t;
 }

@@ -391,9 +391,11 @@ void StepBound::holdFirsts(RankClassId c) {
     Duration begin = std::max(load, use.most());
     load += own->second.load;
     use.add(own->second.use);
-    // It begins without its own and holds its stream till it has ended.
-    begin = std::max(begin, std::max(load, use.most()) + own->second.rest -
-                                blockOf(task).least);
+    // It begins without its own and holds its stream till it has ended. Of two
+    // passes together the other may complete gradients after an early begin.
+    if (task.withChunk < 0)
+      begin = std::max(begin, std::max(load, use.most()) + own->second.rest -
+                                  blockOf(task).least);
     left.erase(own);
     const sched::TaskId held = lengthAfter(c, begin);
     problem_.tasks[nodes_[c.index()][id.index()]].deps.push_back(

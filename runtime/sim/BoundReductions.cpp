@@ -1,4 +1,5 @@
 // When the last reduction can end.
+#include "runtime/base/Checked.h"
 #include "runtime/sim/PieceGroups.h"
 #include "runtime/sim/StepBound.h"
 
@@ -47,15 +48,25 @@ LinkUse useOf(const OpCost &cost, Duration length) {
 
 PieceLoads::PieceLoads(const Costs &costs, const RankProgram &rankClass,
                        const Table<program::PieceId, Piece> &pieces) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   for (const Piece &piece : pieces) {
     Sum &sum = groups_[keyOf(piece)];
+    const std::int64_t bytes = piece.message.bytes.value;
+    if (sum.like == nullptr || bytes < sum.smallest)
+      sum.smallest = bytes;
     sum.like = &piece;
-    if (__builtin_add_overflow(sum.bytes, piece.message.bytes.value,
-                               &sum.bytes))
-      sum.bytes = std::numeric_limits<std::int64_t>::max();
+    sum.bytes = checkedAdd(sum.bytes, bytes).value_or(kMost);
   }
-  for (auto &[key, sum] : groups_)
+  for (auto &[key, sum] : groups_) {
     sum.cost = costs.bucket(rankClass, *sum.like, Bytes(sum.bytes));
+    for (std::int64_t size = std::max<std::int64_t>(1, sum.smallest);
+         size < sum.bytes; size = checkedMul(size, 2).value_or(kMost)) {
+      const OpCost cost = costs.bucket(rankClass, *sum.like, Bytes(size));
+      sum.rungs.push_back({size, sim::useOf(cost, cost.duration)});
+    }
+    sum.rungs.push_back({std::max<std::int64_t>(1, sum.bytes),
+                         sim::useOf(sum.cost, sum.cost.duration)});
+  }
 }
 
 Duration PieceLoads::shareOf(const Piece &piece) const {
@@ -67,10 +78,16 @@ Duration PieceLoads::shareOf(const Piece &piece) const {
 
 LinkUse PieceLoads::useOf(const Piece &piece, const OpCost &alone) const {
   LinkUse out = sim::useOf(alone, alone.duration);
-  const LinkUse share =
-      sim::useOf(groups_.at(keyOf(piece)).cost, shareOf(piece));
-  for (std::size_t level = 0; level < kLevels; ++level)
-    out.levels[level] = std::min(out.levels[level], share.levels[level]);
+  const std::int64_t bytes = piece.message.bytes.value;
+  for (const Rung &rung : groups_.at(keyOf(piece)).rungs) {
+    if (rung.bytes < bytes)
+      continue;
+    for (std::size_t level = 0; level < kLevels; ++level) {
+      const Duration share(static_cast<std::int64_t>(
+          Int128(rung.use.levels[level].value) * bytes / rung.bytes));
+      out.levels[level] = std::min(out.levels[level], share);
+    }
+  }
   return out;
 }
 

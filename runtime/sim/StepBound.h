@@ -59,15 +59,18 @@ struct Gathered {
 };
 
 /// Pieces of one collective over one group, and what a bucket of all of them
-/// takes. A bucket's cost per byte falls with its size, so a set of pieces
-/// takes its share of that at least, however it is cut.
+/// takes. A bucket's time per byte falls with its size, so a set of pieces
+/// takes its share of that at least, however it is cut. What a byte takes of
+/// the links does not: it changes with the algorithm, so the least of buckets
+/// whose sizes double from the smallest piece to all of them is taken. An
+/// algorithm that were the cheapest only between two of these would be missed.
 class PieceLoads {
 public:
   PieceLoads(const Costs &costs, const program::RankProgram &rankClass,
              const Table<program::PieceId, program::Piece> &pieces);
 
   Duration shareOf(const program::Piece &piece) const;
-  /// The same of links, no more than `alone`, which is the piece by itself.
+  /// Of the links, no more than `alone`, which is the piece by itself.
   LinkUse useOf(const program::Piece &piece, const OpCost &alone) const;
 
 private:
@@ -76,10 +79,16 @@ private:
   static Key keyOf(const program::Piece &piece) {
     return {piece.collective, piece.message.sizes, piece.message.strides};
   }
+  /// What a bucket of a size takes of the links.
+  struct Rung {
+    std::int64_t bytes = 0;
+    LinkUse use;
+  };
   struct Sum {
     const program::Piece *like = nullptr;
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0, smallest = 0;
     OpCost cost;
+    std::vector<Rung> rungs; ///< by size
   };
   std::map<Key, Sum> groups_;
 };
