@@ -32,7 +32,8 @@ std::string textOfCell(const PlanRow &row, std::size_t column) {
   return textOf(kColumns[column].form, *value);
 }
 
-/// Columns where some plan has a number; hours give way to money.
+/// Columns where some plan has a number. Hours say what tokens per second of
+/// an accelerator do; files for programs have both.
 std::vector<std::size_t> shownColumns(const Table &table) {
   std::vector<std::size_t> out;
   const auto has = [&](Column column) {
@@ -41,8 +42,7 @@ std::vector<std::size_t> shownColumns(const Table &table) {
   };
   for (std::size_t i = 0; i < kColumnCount; ++i) {
     const auto column = static_cast<Column>(i);
-    if (has(column) &&
-        (column != Column::HoursPerTrillion || !has(Column::CostPerTrillion)))
+    if (has(column) && column != Column::HoursPerTrillion)
       out.push_back(i);
   }
   return out;
