@@ -294,7 +294,10 @@ void Builder::addCommunications(RankClassId id) {
     PictureBlock block;
     block.begin = std::max(one.begin - origin_, Duration(0));
     block.end = one.end - origin_;
-    block.shade = shadeOf(one.kind);
+    block.shade = one.source == CommunicationSource::Recv &&
+                          one.kind == program::CommunicationKind::Pipeline
+                      ? Shade::Receive
+                      : shadeOf(one.kind);
     std::string name = textOf(id, one);
     block.name =
         nameOf(name.empty() ? toString(one.kind) : std::string_view(name));

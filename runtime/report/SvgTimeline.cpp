@@ -19,13 +19,35 @@ constexpr std::int64_t kLevels = 4; ///< of how much of a bin is busy
 
 /// Vertical measures, in pixels.
 struct Rows {
-  std::int64_t compute = 18, other = 6, gap = 8;
+  std::int64_t compute = 18, other = 8, gap = 8;
+  std::int64_t font = 8; ///< of the names of streams; 0: no room for any
   static Rows forStages(std::size_t stages) {
-    return stages <= 8    ? Rows{22, 7, 12}
+    return stages <= 8    ? Rows{22, 11, 12, 9}
            : stages <= 24 ? Rows{}
-                          : Rows{9, 3, 4};
+                          : Rows{9, 3, 4, 0};
   }
 };
+
+/// `waiting, tensor, send`: the bands of a stage below what it computes, in
+/// their order.
+std::string bandsOf(const Picture &picture) {
+  const PictureStage *most = nullptr;
+  for (const PictureStage &stage : picture.stages)
+    if (most == nullptr || stage.tracks.size() > most->tracks.size())
+      most = &stage;
+  std::string out;
+  for (std::size_t i = 1; most != nullptr && i < most->tracks.size(); ++i)
+    out += (out.empty() ? "" : ", ") + most->tracks[i].name;
+  return out;
+}
+
+/// A step's time is what one more takes: the last end may lie after it.
+std::string spillText(const Picture &picture, const Report &report) {
+  const Duration over = picture.length - report.stepTime;
+  if (over.value <= report.stepTime.value / 1000)
+    return "";
+  return fmt::format("; ends {} into the next", durationText(over));
+}
 
 /// Tenths of a pixel without a needless zero.
 std::string tenths(std::int64_t value) {
@@ -84,7 +106,11 @@ private:
                   const Band &band);
   void drawBins(const Band &band);
   std::string assembled(const Report &report, std::int64_t height);
-  std::string legend(std::int64_t y) const;
+  struct Legend {
+    std::string text;
+    std::int64_t bottom = 0;
+  };
+  Legend legend(std::int64_t y) const;
   std::string axis(std::int64_t top, std::int64_t bottom) const;
 
   const Picture &picture_;
@@ -112,6 +138,10 @@ std::int64_t TimelineSvg::drawTrack(const PictureStage &stage,
           if (inside.name == track.name)
             drawInside(run, inside, band);
   drawBins(band);
+  if (!isCompute && rows_.font > 0)
+    names_ += fmt::format("<text class=\"s\" x=\"{}\" y=\"{}\">{}</text>\n",
+                          kLeft - 8, y + band.height - band.height / 5,
+                          escapedXml(track.name));
   return band.height + 1;
 }
 
@@ -198,7 +228,7 @@ void TimelineSvg::drawBins(const Band &band) {
   }
 }
 
-std::string TimelineSvg::legend(std::int64_t y) const {
+TimelineSvg::Legend TimelineSvg::legend(std::int64_t y) const {
   std::string out;
   std::int64_t x = kLeft;
   for (std::size_t i = 0; i < kShadeCount; ++i) {
@@ -220,7 +250,13 @@ std::string TimelineSvg::legend(std::int64_t y) const {
                        info.key, x, y, x + 17, y + 10, info.words);
     x += width;
   }
-  return out;
+  if (rows_.font == 0) {
+    y += 18;
+    out += fmt::format("<text x=\"{}\" y=\"{}\">below what a stage "
+                       "computes: {}</text>\n",
+                       kLeft, y + 10, bandsOf(picture_));
+  }
+  return {std::move(out), y + 18};
 }
 
 std::string TimelineSvg::axis(std::int64_t top, std::int64_t bottom) const {
@@ -243,19 +279,19 @@ std::string TimelineSvg::axis(std::int64_t top, std::int64_t bottom) const {
 
 std::string TimelineSvg::assembled(const Report &report, std::int64_t height) {
   const Planned &planned = report.planned;
-  const std::string title =
-      escapedXml(fmt::format("{}: one step, {}", oneLine(planned.plan),
-                             durationText(report.stepTime)));
+  const std::string title = escapedXml(
+      fmt::format("{}: one step, {}{}", oneLine(planned.plan),
+                  durationText(report.stepTime), spillText(picture_, report)));
   const std::string description = escapedXml(fmt::format(
       "{} on {} × {}. A row for each of {} stages, in it a band for each "
-      "stream, over {}; MFU {} %.",
+      "stream (below what it computes: {}), {} from the first begin to the "
+      "last end; MFU {} %.",
       oneLine(planned.model), grouped(planned.accelerators),
-      oneLine(planned.accelerator), picture_.stages.size(),
+      oneLine(planned.accelerator), picture_.stages.size(), bandsOf(picture_),
       durationText(picture_.length),
       percentage(report.mfu(Convention::Exact))));
-  const std::string keys = legend(40);
-  const auto lines = std::count(keys.begin(), keys.end(), '\n');
-  std::int64_t top = 40 + (lines > 9 ? 3 : lines > 4 ? 2 : 1) * 18 + 8;
+  const Legend keys = legend(40);
+  const std::int64_t top = keys.bottom + 8;
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" "
       "width=\"{}\" height=\"{}\" role=\"img\" aria-labelledby=\"title "
@@ -263,15 +299,17 @@ std::string TimelineSvg::assembled(const Report &report, std::int64_t height) {
       "id=\"description\">{}</desc>\n<style>{}\n"
       "text{{font:12px system-ui,sans-serif;fill:#2b2f33}}"
       ".h{{font-size:15px;font-weight:600}}.n{{text-anchor:end}}"
+      ".s{{text-anchor:end;font-size:{}px;fill:#62686f}}"
       ".t{{text-anchor:middle;fill:#62686f}}.g{{stroke:#8a8f95;"
       "stroke-opacity:.25}}.m text{{text-anchor:middle;font-size:10px;"
       "fill:#fff}}.m .k{{fill:#0c1116}}"
       "@media(prefers-color-scheme:dark){{text{{fill:#e4e6e8}}"
-      ".t{{fill:#a3a9b0}}.b{{fill:#16181b}}}}</style>\n"
+      ".s,.t{{fill:#a3a9b0}}.b{{fill:#16181b}}}}</style>\n"
       "<rect class=\"b\" width=\"100%\" height=\"100%\"/>\n"
       "<text class=\"h\" x=\"{}\" y=\"22\">{}</text>\n{}",
       kWidth, top + height + 24, kWidth, top + height + 24, title, description,
-      ".b{fill:#fff}" + shadeRules(), kLeft, title, keys);
+      ".b{fill:#fff}" + shadeRules(), std::max<std::int64_t>(rows_.font, 1),
+      kLeft, title, keys.text);
   out += fmt::format("<g transform=\"translate(0 {})\">\n{}{}", top,
                      axis(0, height), names_);
   for (const auto &[key, path] : paths_)

@@ -66,6 +66,19 @@ return ['--ink', '--soft', '--accent', '--good', '--bad'].map((name) =>
   })).flat();
 """
 
+# Texts of the timeline as they are drawn, each [text, left, right, y].
+WRITTEN = """
+const seen = [], proto = CanvasRenderingContext2D.prototype, real = proto.fillText;
+proto.fillText = function (text, x, y) {
+  const wide = this.measureText(text).width;
+  const left = x - (this.textAlign === 'center' ? wide / 2 : this.textAlign === 'right' ? wide : 0);
+  seen.push([text, left, left + wide, y]);
+  real.call(this, text, x, y);
+};
+try { drawTimeline(); } finally { proto.fillText = real; }
+return seen;
+"""
+
 
 class Browser:
     def __init__(self, checks):
@@ -193,6 +206,37 @@ def check_pointer(browser):
                   f"a click says `{text}`")
 
 
+def check_spill(browser, report, picture):
+    """Where the step as drawn is longer than the step, the page says so."""
+    drawn = picture["length"] * picture["tick_s"]
+    text = browser.find("spill").text
+    browser.check(("into the next" in text)
+                  == (drawn > report["step_time_s"] * 1.001),
+                  f"{drawn} s of {report['step_time_s']} s: `{text}`")
+
+
+def check_margins(browser):
+    """Names are whole and times apart, however near one looks."""
+    canvas, width = browser.find("canvas"), browser.ask("return innerWidth")
+    names = set(browser.ask("return view.rows.filter((one) => one.name !== null)"
+                            ".map((one) => one.isCompute ?"
+                            " stages[one.stage].name : one.track.name)"))
+    canvas.send_keys("0")
+    for nearer in range(12):
+        written = browser.ask(WRITTEN)
+        cut = [one for one in written if one[1] < 0]
+        browser.check(not cut, f"{width} wide: cut at the left: {cut}")
+        browser.check(names <= {one[0] for one in written},
+                      f"{width} wide: no {names - {one[0] for one in written}}")
+        times = [one for one in written if one[3] == 11]
+        browser.check(len(times) >= 1, f"{width} wide, {nearer} +: {times}")
+        close = [(a[0], b[0]) for a, b in zip(times, times[1:])
+                 if b[1] - a[2] < 8]
+        browser.check(not close, f"{width} wide, {nearer} +: {close} collide")
+        canvas.send_keys("+")
+    canvas.send_keys("0")
+
+
 def check_looks(browser, path):
     back = "return getComputedStyle(document.documentElement).backgroundColor"
     seen = {}
@@ -218,6 +262,7 @@ def check_looks(browser, path):
     browser.open(browser.name, path)
     width = browser.ask("return document.documentElement.scrollWidth")
     browser.check(width <= 390, f"{width} pixels wide on a phone")
+    check_margins(browser)
     browser.size(1440)
 
 
@@ -233,7 +278,8 @@ def main():
                 browser.size(1440)
                 browser.open(f"{stages} stages", path)
                 with open(path) as page:
-                    report = data_of(page.read())["report"]
+                    data = data_of(page.read())
+                report = data["report"]
                 check_numbers(browser, report, checks.run(plan))
                 browser.check(browser.ask(ENTRIES) == 0, "it loads something")
                 browser.check(browser.ask(NAMELESS) == [], "without a name: "
@@ -243,6 +289,8 @@ def main():
                               == (stages > 1), "no schedule")
                 check_keys(browser)
                 check_pointer(browser)
+                check_spill(browser, report, data["picture"])
+                check_margins(browser)
                 if stages in (1, 16):
                     check_looks(browser, path)
                 browser.log()

@@ -7,6 +7,7 @@ small: without the largest plan
 import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
@@ -105,6 +106,30 @@ def check_svg(checks, name, text, words):
         checks.check(word in shown, f"{name}: no `{word}`")
 
 
+def check_timeline(checks, name, text, report, picture):
+    """Bands are named, send and receive differ, and a step that is drawn
+    longer than it takes says so."""
+    root = xml.fromstring(text)
+    title = root.find(SVG + "title").text
+    drawn, step = picture["length"] * picture["tick_s"], report["step_time_s"]
+    checks.check(("into the next" in title) == (drawn > 1.001 * step),
+                 f"{name}: {drawn} s of {step} s is `{title}`")
+    shown = [one.text or "" for one in root.iter(SVG + "text")]
+    stages = picture["stages"]
+    bands = [track["name"] for stage in stages for track in stage["tracks"][1:]]
+    if len(stages) <= 24:
+        for band in set(bands):
+            checks.check(shown.count(band) == bands.count(band),
+                         f"{name}: {band} names {shown.count(band)} bands")
+    else:
+        checks.check(any("waiting, " in one for one in shown),
+                     f"{name}: bands have no names")
+    if "recv" in bands:
+        used = {one.get("class") for one in root.iter(SVG + "path")}
+        checks.check({"pipeline", "receive"} <= used,
+                     f"{name}: send and receive look alike: {used}")
+
+
 def check_hostile(checks):
     """No text of a plan's ends the block that it stands in."""
     with tempfile.TemporaryDirectory() as folder:
@@ -122,7 +147,9 @@ def check_forms(checks):
     """What a file's name ends in says the form; a word says it before."""
     with tempfile.TemporaryDirectory() as folder:
         for ending, begin in (("html", "<!DOCTYPE html>"), ("svg", "<svg "),
-                              ("json", "{\n"), ("md", "### "), ("txt", "ddp ")):
+                              ("json", "{\n"), ("md", "### "), ("txt", "ddp "),
+                              ("HTML", "<!DOCTYPE html>"), ("markdown", "### "),
+                              ("htm", "<!DOCTYPE html>")):
             path = os.path.join(folder, "a." + ending)
             checks.run("report", PLANS[1], "-o", path)
             with open(path) as written:
@@ -131,6 +158,24 @@ def check_forms(checks):
         checks.run("report", PLANS[1], "-o", path, "--format", "json")
         with open(path) as written:
             checks.check(written.read().startswith("{"), path)
+        for verb, ending, begin in (("check", "sarif", '{\n  "$schema"'),
+                                    ("trace", "json", "{"),
+                                    ("trace", "SVG", "<svg "),
+                                    ("explain", "json", "{")):
+            path = os.path.join(folder, verb + "." + ending)
+            checks.run(verb, PLANS[1], "-o", path)
+            with open(path) as written:
+                text = written.read()
+            checks.check(text.startswith(begin), f"{path}: {text[:40]}")
+        for verb, ending, writes in (("trace", "html", "chrome (.json) or svg"),
+                                     ("explain", "html", "text or json"),
+                                     ("check", "svg", "sarif")):
+            path = os.path.join(folder, "no." + ending)
+            done = subprocess.run([checks.planc, verb, PLANS[1], "-o", path],
+                                  capture_output=True, text=True)
+            checks.check(done.returncode == 1 and writes in done.stderr
+                         and not os.path.exists(path),
+                         f"{verb} -o .{ending}: {done.returncode} {done.stderr}")
 
 
 def main():
@@ -152,6 +197,7 @@ def main():
         timeline = checks.run("trace", plan, "--format", "svg")
         check_svg(checks, name + " timeline", timeline,
                   [report["memory"]["stages"][-1]["stage"], "forward"])
+        check_timeline(checks, name, timeline, report, data["picture"])
         waterfall = checks.run("report", plan, "--format", "svg")
         check_svg(checks, name + " waterfall", waterfall,
                   ["model arithmetic", "below peak"])

@@ -26,7 +26,7 @@ struct StepOptions {
   TextOption log{verb, "log", "what Megatron-LM, torchtitan or NeMo printed",
                  "LOG"};
   TextOption format{verb, "format", "text or json", "FORM"};
-  OutputOption output{verb};
+  OutputOption output{verb, "write to FILE; .json says the form"};
 };
 
 } // namespace
@@ -45,7 +45,8 @@ int runCalibrateStep(Arguments arguments) {
   static StepOptions options;
   if (const auto code = parseArguments(arguments, options.verb))
     return *code;
-  const auto format = choose(options.format, kFormats);
+  const auto format =
+      chooseForm(options.format, options.output.getValue(), kFormats);
   auto session = format ? options.plan.session() : std::nullopt;
   if (!session)
     return kUsage;

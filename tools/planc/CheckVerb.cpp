@@ -35,7 +35,7 @@ struct CheckOptions {
                               cl::sub(verb), cl::cat(options())};
   CompileOptions compile{verb};
   TextOption format{verb, "format", "text, json, github or sarif", "FORM"};
-  OutputOption output{verb};
+  OutputOption output{verb, "write to FILE; .json and .sarif say the form"};
   NamesOption deny{verb, "deny", "a warning or remark that fails the check"};
   NamesOption warn{verb, "warn", "a remark that is to be a warning"};
   NamesOption allow{verb, "allow", "a warning or remark not to be said"};
@@ -205,7 +205,8 @@ int runCheck(Arguments arguments) {
   static CheckOptions options;
   if (const auto code = parseArguments(arguments, options.verb))
     return *code;
-  const auto format = choose(options.format, kFormats);
+  const auto format =
+      chooseForm(options.format, options.output.getValue(), kFormats);
   const auto choices = format ? choicesOf(options) : std::nullopt;
   if (!choices)
     return kUsage;

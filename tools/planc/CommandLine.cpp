@@ -249,14 +249,29 @@ std::optional<int> parseArguments(Arguments arguments, cl::SubCommand &verb) {
 }
 
 std::string_view formOfEnding(std::string_view path) {
+  static constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
+      {"md", "markdown"}, {"markdown", "markdown"},
+      {"html", "html"},   {"htm", "html"},
+      {"svg", "svg"},     {"json", "json"},
+      {"sarif", "sarif"}, {"csv", "csv"}};
   const std::size_t dot = path.rfind('.');
-  const std::string_view ending =
-      dot == std::string_view::npos ? "" : path.substr(dot + 1);
-  if (ending == "md")
-    return "markdown";
-  if (ending == "html" || ending == "svg" || ending == "json")
-    return ending;
-  return ending == "htm" ? "html" : "";
+  if (dot == std::string_view::npos)
+    return "";
+  std::string ending(path.substr(dot + 1));
+  for (char &c : ending)
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const auto &[known, form] : kEndings)
+    if (ending == known)
+      return form;
+  return "";
+}
+
+int refuseEnding(std::string_view path,
+                 const std::vector<std::string> &allowed) {
+  return usageError("-o " + std::string(path) + ": this verb writes " +
+                    oneOf({allowed.begin(), allowed.end()}) + ", not " +
+                    std::string(formOfEnding(path)) +
+                    "; with --format FORM it writes any of them to any name");
 }
 
 int refuseWord(const cl::opt<std::string> &option,

@@ -57,6 +57,7 @@ struct OutputOption : TextOption {
 template <class Value> struct Choice {
   std::string_view word;
   Value value;
+  std::string_view ending = {}; ///< of files' names, where not the word itself
 };
 
 /// `--format is text or json, found 'yaml'`; gives kUsage.
@@ -80,21 +81,35 @@ std::optional<Value> choose(const llvm::cl::opt<std::string> &option,
   return std::nullopt;
 }
 
-/// The word that stands for the ending of a file's name: `html` for `a.html`.
-/// Empty where it stands for none.
+/// The word that stands for the ending of a file's name, in either case: `html`
+/// for `a.html`, `A.HTM`. Empty where it stands for none.
 std::string_view formOfEnding(std::string_view path);
 
-/// As choose(); where the option was not given, what the ending of `path` says
-/// if that is one of the choices.
+/// `-o t.html: this verb writes chrome (.json) or svg, not html`, with the way
+/// out; gives kUsage.
+int refuseEnding(std::string_view path,
+                 const std::vector<std::string> &allowed);
+
+/// As choose(); where the option was not given, what the ending of `path` says.
+/// An ending that stands for a form which is none of the choices is refused;
+/// one that stands for none leaves the first choice.
 template <class Value, std::size_t N>
 std::optional<Value> chooseForm(const llvm::cl::opt<std::string> &option,
                                 std::string_view path,
                                 const std::array<Choice<Value>, N> &choices) {
-  if (option.getNumOccurrences() == 0)
-    for (const Choice<Value> &choice : choices)
-      if (choice.word == formOfEnding(path))
-        return choice.value;
-  return choose(option, choices);
+  const std::string_view form = formOfEnding(path);
+  if (option.getNumOccurrences() > 0 || form.empty())
+    return choose(option, choices);
+  std::vector<std::string> allowed;
+  for (const Choice<Value> &choice : choices) {
+    if (form == (choice.ending.empty() ? choice.word : choice.ending))
+      return choice.value;
+    allowed.emplace_back(choice.word);
+    if (!choice.ending.empty())
+      allowed.back().append(" (.").append(choice.ending).append(")");
+  }
+  refuseEnding(path, allowed);
+  return std::nullopt;
 }
 
 } // namespace planc::tool

@@ -22,7 +22,7 @@ struct ExplainOptions {
                       "shorter; with the code of a diagnostic, its page"};
   PlanOptions plan{verb, "FILE|CODE"};
   TextOption format{verb, "format", "text or json", "FORM"};
-  OutputOption output{verb};
+  OutputOption output{verb, "write to FILE; .json says the form"};
 };
 
 constexpr std::array<Choice<Format>, 2> kFormats = {
@@ -45,7 +45,8 @@ std::vector<std::string_view> allCodes() {
 }
 
 int explainPlan(const ExplainOptions &options) {
-  const auto format = choose(options.format, kFormats);
+  const auto format =
+      chooseForm(options.format, options.output.getValue(), kFormats);
   const auto session = format ? options.plan.session() : std::nullopt;
   if (!session)
     return kUsage;

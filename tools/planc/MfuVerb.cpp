@@ -21,7 +21,7 @@ struct MfuOptions {
                   "TIME"};
   TextOption peak{verb, "peak", "against another peak, e.g. 2PFLOP/s", "RATE"};
   TextOption format{verb, "format", "text, json or markdown", "FORM"};
-  OutputOption output{verb};
+  OutputOption output{verb, "write to FILE; .json and .md say the form"};
 };
 
 constexpr std::array<Choice<Format>, 3> kFormats = {
@@ -47,7 +47,8 @@ int runMfu(Arguments arguments) {
   static MfuOptions options;
   if (const auto code = parseArguments(arguments, options.verb))
     return *code;
-  const auto format = choose(options.format, kFormats);
+  const auto format =
+      chooseForm(options.format, options.output.getValue(), kFormats);
   auto session = format ? options.plan.session() : std::nullopt;
   if (!session)
     return kUsage;

@@ -19,11 +19,11 @@ struct TraceVerbOptions {
   TextOption format{verb, "format",
                     "chrome (JSON that Perfetto opens) or svg (a picture)",
                     "FORM"};
-  OutputOption output{verb, "write to FILE; .svg says the form"};
+  OutputOption output{verb, "write to FILE; .json and .svg say the form"};
 };
 
 constexpr std::array<Choice<Format>, 2> kFormats = {
-    {{"chrome", Format::Chrome}, {"svg", Format::Svg}}};
+    {{"chrome", Format::Chrome, "json"}, {"svg", Format::Svg}}};
 
 } // namespace
 

@@ -36,7 +36,8 @@ struct VerbOptions {
   TextOption plans{verb, "plans", "write every row's plan below DIR", "DIR"};
   TextOption write{verb, "write",
                    "write the manual's page, its table and its picture", "DIR"};
-  OutputOption output{verb};
+  OutputOption output{verb, "write to FILE; .json, .md, .csv and .svg say the "
+                            "form"};
   TextOption threads{
       verb, "threads",
       "rows at a time; as many as there are processors, if not given", "N"};
@@ -172,7 +173,8 @@ int runValidate(Arguments arguments) {
   static VerbOptions options;
   if (const auto code = parseArguments(arguments, options.verb))
     return *code;
-  const auto format = choose(options.format, kFormats);
+  const auto format =
+      chooseForm(options.format, options.output.getValue(), kFormats);
   if (!format)
     return kUsage;
   if (!options.write.empty() && options.data.getNumOccurrences() +

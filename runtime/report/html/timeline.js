@@ -1,6 +1,6 @@
 // The step over time: one canvas, drawn from what is in view.
 
-const view = { from: 0, to: picture.length, row: 0, block: -1, rows: [], height: 0, left: 74 };
+const view = { from: 0, to: picture.length, row: 0, block: -1, rows: [], height: 0, left: 0 };
 const kAxis = 22;
 
 /** Rows to draw: a band for each track of each stage. */
@@ -20,6 +20,7 @@ function layRows() {
     y += gap;
   });
   view.height = y;
+  layNames();
 }
 
 const scaleOf = () => (byId('canvas').clientWidth - view.left) / (view.to - view.from);
@@ -134,26 +135,6 @@ function label(pen, begin, end, { y, height, shade, text }) {
   pen.fillText(text, (x0 + x1) / 2, y + height / 2);
 }
 
-function drawAxis(pen, width) {
-  const span = (view.to - view.from) * picture.tick_s;
-  let step = 10 ** Math.floor(Math.log10(span));
-  for (const times of [0.5, 0.2, 0.1]) if (span / step < Math.max(width / 180, 3)) step = 10 ** Math.floor(Math.log10(span)) * times;
-  pen.textAlign = 'center';
-  const first = Math.ceil(view.from * picture.tick_s / step);
-  for (let i = first; i * step <= view.to * picture.tick_s; ++i) {
-    const x = xOf(i * step / picture.tick_s);
-    pen.fillStyle = colours.line;
-    pen.fillRect(x, kAxis - 4, 1, view.height);
-    pen.fillStyle = colours.soft;
-    if (x > view.left + 16 && x < width - 24) pen.fillText(axisText(i * step, step), x, kAxis / 2);
-  }
-}
-function axisText(time, step) {
-  for (const [unit, scale] of [['s', 1], ['ms', 1e3], ['µs', 1e6], ['ns', 1e9]])
-    if (Math.abs(time) * scale >= 1 || unit === 'ns')
-      return time === 0 ? '0' : (time * scale).toFixed(Math.max(0, Math.ceil(-Math.log10(step * scale) - 0.001))) + ' ' + unit;
-}
-
 let waiting = false;
 function redraw() {
   if (waiting) return;
@@ -165,24 +146,20 @@ function drawTimeline() {
   const canvas = byId('canvas'), width = canvas.clientWidth;
   const pen = sized(canvas, width, view.height);
   pen.clearRect(0, 0, width, view.height);
-  pen.font = '11px system-ui, sans-serif';
+  pen.font = kNameFont;
   pen.textBaseline = 'middle';
   drawAxis(pen, width);
   for (const rowAt of view.rows) drawTrack(pen, rowAt);
   pen.fillStyle = colours.panel;
   pen.fillRect(0, 0, view.left - 4, view.height);
   pen.textAlign = 'right';
-  view.rows.forEach((rowAt, index) => {
-    if (!rowAt.isCompute) {
-      if (rowAt.height < 12) return;
-      pen.fillStyle = colours.soft;
-      pen.font = '10px system-ui, sans-serif';
-      return pen.fillText(rowAt.track.name, view.left - 10, rowAt.y + rowAt.height / 2);
-    }
-    pen.font = '11px system-ui, sans-serif';
-    pen.fillStyle = view.rows[view.row] && view.rows[view.row].stage === rowAt.stage ? colours.ink : colours.soft;
-    if (rowAt.height >= 9) pen.fillText(stages[rowAt.stage].name, view.left - 10, rowAt.y + rowAt.height / 2);
-  });
+  for (const rowAt of view.rows) {
+    if (rowAt.name === null) continue;
+    const isChosen = view.rows[view.row] && view.rows[view.row].stage === rowAt.stage;
+    pen.font = rowAt.isCompute ? kNameFont : kStreamFont;
+    pen.fillStyle = rowAt.isCompute && isChosen ? colours.ink : colours.soft;
+    pen.fillText(rowAt.name, view.left - 10, rowAt.y + rowAt.height / 2);
+  }
   drawMark(pen);
   byId('range').textContent = duration(view.from * picture.tick_s) + ' to ' + duration(view.to * picture.tick_s);
 }
@@ -349,12 +326,19 @@ function stageTable() {
   })));
 }
 
+/** Ends may lie in the next step: a step's time is what one more takes. */
+function spill() {
+  const drawn = picture.length * picture.tick_s, over = drawn - report.step_time_s;
+  if (over > report.step_time_s / 1000)
+    byId('spill').textContent = 'Steps follow each other every ' + duration(report.step_time_s) + '; this one, ' + duration(drawn) +
+      ' from its first begin to its last end, ends ' + duration(over) + ' into the next.';
+}
+
 function timeline() {
   const canvas = byId('canvas');
   byId('streams').checked = stages.length <= 8;
   byId('streams').addEventListener('change', () => { layRows(); show(null); });
   layRows();
-  view.left = Math.min(74, Math.max(56, canvas.clientWidth * 0.12));
   canvas.setAttribute('aria-label', 'timeline of ' + stages.length + (stages.length === 1 ? ' stage' : ' stages') +
     ' over ' + duration(picture.length * picture.tick_s));
   const used = new Set(kinds.map((kind) => kind.shade));
@@ -364,7 +348,8 @@ function timeline() {
     button.addEventListener('click', () => actions[button.dataset.do]());
   listen(canvas);
   stageTable();
-  window.addEventListener('resize', redraw);
+  spill();
+  window.addEventListener('resize', () => { layNames(); redraw(); });
   for (const query of ['(prefers-color-scheme: dark)', 'print'])
     window.matchMedia(query).addEventListener('change', () => { readColours(); drawTimeline(); fitGrid(); drawGrid(); });
   drawTimeline();
