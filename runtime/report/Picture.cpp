@@ -221,6 +221,7 @@ void Builder::addRuns(RankClassId id) {
     block.microBatch = task.microBatch;
     block.chunk = task.chunk;
     block.withMicroBatch = task.withMicroBatch;
+    block.withChunk = task.withChunk;
     block.inside = insideOf(run);
     tracks_[0].push_back(block);
     for (const Instruction &instruction : set_.blocks[run.block].instructions)

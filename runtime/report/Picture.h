@@ -33,7 +33,9 @@ struct PictureBlock {
   std::uint32_t name = kNone;   ///< index into Picture::names
   std::uint32_t place = kNone;  ///< index into Picture::places
   std::uint32_t inside = kNone; ///< runs: index into Picture::insides
-  std::int32_t microBatch = -1, chunk = -1, withMicroBatch = -1;
+  std::int32_t microBatch = -1, chunk = -1;
+  /// Of the backward beside a forward, as program::Task has it; -1 without.
+  std::int32_t withMicroBatch = -1, withChunk = -1;
 
   bool operator==(const PictureBlock &) const = default;
 };
@@ -94,18 +96,22 @@ void coarsen(PictureTrack &track, Duration least);
 struct PictureLimits {
   std::size_t runs = 150'000;  ///< of all compute tracks
   std::size_t others = 50'000; ///< of all other tracks
-  std::size_t memory = 600;    ///< points of a stage; the highest are kept
+  std::size_t memory = 1'000;  ///< points of a stage; see limit
 };
 /// Coarsens tracks, all alike, until no more than that is left, or a track has
-/// about a hundred blocks.
+/// about a hundred blocks. A stage with more points of memory keeps two of each
+/// part of the step: the highest, from the first on, and the last. So no curve
+/// is below what it was, and what is held in a wait between parts stays.
 void limit(Picture &picture, const PictureLimits &limits);
 
 /// An object on one line, for a reader that draws. Times are whole ticks of
 /// `tick_s` seconds. A track's `blocks` are three numbers a block, two inside a
 /// run: ticks since the block before, an index into `kinds`, and the
-/// micro-batch. A kind is [ticks, busy share in thousandths, shade, name,
-/// place, inside, count, chunk]; -1 where there is none. `memory` is two
-/// numbers a point: ticks since the point before, bytes.
+/// micro-batch; `with`, where a track has pairs, the micro-batch of each
+/// block's other pass. A kind is [ticks, busy share in thousandths, shade,
+/// name, place, inside, count, chunk, chunk of the other pass]; -1 where there
+/// is none. `memory` is two numbers a point: ticks since the point before,
+/// bytes.
 std::string toJson(const Picture &picture);
 
 } // namespace planc::report

@@ -34,7 +34,7 @@ public:
       out.busy = busy_;
       out.count = count_;
       out.inside = PictureBlock::kNone;
-      out.microBatch = out.chunk = out.withMicroBatch = -1;
+      out.microBatch = out.chunk = out.withMicroBatch = out.withChunk = -1;
       if (!same_)
         out.name = out.place = PictureBlock::kNone;
       out.shade = static_cast<Shade>(
@@ -80,19 +80,28 @@ void limitThose(Picture &picture, Which which, std::size_t most) {
           coarsen(track, picture.length / parts);
 }
 
-/// The highest of each part of the step where there are more points than that.
+/// Where there are more points than that, two of each part of the step: its
+/// highest from its first on, then its last.
 void limitMemory(std::vector<MemoryPoint> &points, Duration length,
                  std::size_t most) {
   if (points.size() <= most || most == 0)
     return;
-  const Duration part(length.value / static_cast<std::int64_t>(most) + 1);
+  const auto parts =
+      std::max<std::int64_t>(static_cast<std::int64_t>(most / 2), 1);
+  const std::int64_t part = length.value / parts + 1;
   std::vector<MemoryPoint> out;
-  for (const MemoryPoint &point : points) {
-    const Duration at(point.at.value / part.value * part.value);
-    if (!out.empty() && out.back().at == at)
-      out.back().bytes = std::max(out.back().bytes, point.bytes);
-    else
-      out.push_back({at, point.bytes});
+  const auto add = [&](const MemoryPoint &point) {
+    if (out.empty() || out.back().bytes != point.bytes)
+      out.push_back(point);
+  };
+  for (std::size_t first = 0, end = 0; first < points.size(); first = end) {
+    MemoryPoint highest = points[first];
+    for (; end < points.size() &&
+           points[end].at.value / part == points[first].at.value / part;
+         ++end)
+      highest.bytes = std::max(highest.bytes, points[end].bytes);
+    add(highest);
+    add(points[end - 1]);
   }
   points = std::move(out);
 }

@@ -83,14 +83,15 @@ private:
         static_cast<std::int64_t>(Int128(block.busy.value) * 1000 / span);
     const auto [at, isNew] = kinds_.try_emplace(
         std::tuple(length, busy, block.shade, block.name, block.place,
-                   block.inside, block.count, block.chunk),
+                   block.inside, block.count, block.chunk, block.withChunk),
         kinds_.size());
     if (isNew)
-      fmt::format_to(
-          std::back_inserter(kindText_), "{}[{},{},{},{},{},{},{},{}]",
-          kindText_.empty() ? "" : ",", length, busy,
-          static_cast<int>(block.shade), orNone(block.name),
-          orNone(block.place), orNone(block.inside), block.count, block.chunk);
+      fmt::format_to(std::back_inserter(kindText_),
+                     "{}[{},{},{},{},{},{},{},{},{}]",
+                     kindText_.empty() ? "" : ",", length, busy,
+                     static_cast<int>(block.shade), orNone(block.name),
+                     orNone(block.place), orNone(block.inside), block.count,
+                     block.chunk, block.withChunk);
     return at->second;
   }
 
@@ -136,10 +137,10 @@ private:
   const Picture &picture_;
   std::int64_t tick_; ///< picoseconds
   std::string out_, kindText_;
-  std::map<
-      std::tuple<std::int64_t, std::int64_t, Shade, std::uint32_t,
-                 std::uint32_t, std::uint32_t, std::uint32_t, std::int32_t>,
-      std::size_t>
+  std::map<std::tuple<std::int64_t, std::int64_t, Shade, std::uint32_t,
+                      std::uint32_t, std::uint32_t, std::uint32_t, std::int32_t,
+                      std::int32_t>,
+           std::size_t>
       kinds_;
 };
 

@@ -32,7 +32,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from Pages import PLANS, Checks, data_of
+from Pages import PLANS, Checks, data_of, example, runs_of
 from Numbers import shown_as, waterfall_of
 
 ENTRIES = "return performance.getEntriesByType('resource').length"
@@ -237,6 +237,34 @@ def check_margins(browser):
     canvas.send_keys("0")
 
 
+def check_grid(browser, program):
+    """Each pass is a cell, in a column after all that it needs."""
+    cells = browser.ask("return cells.rows.map((list) => list.map((pass) =>"
+                        " [pass.batch, pass.column]))")
+    runs = runs_of(program)
+    browser.check([[cell[0] for cell in row] for row in cells]
+                  == [[run[1] for run in row] for row in runs],
+                  "cells are not the passes of the program")
+    at, chunks = {}, 1 + max(run[2] for row in runs for run in row)
+    for row, passes in zip(cells, runs):
+        browser.check(all(a[1] < b[1] for a, b in zip(row, row[1:])),
+                      "two passes of a stage in one column")
+        for (_, column), (name, batch, chunk, other, beside) in zip(row, passes):
+            if name != "weight-gradient":
+                at[name, batch, chunk] = column
+            if other >= 0:
+                at["backward", other, beside] = column
+    early = 0
+    for (name, batch, chunk), column in at.items():
+        before = chunk - 1 if name == "forward" else chunk + 1
+        if 0 <= before < chunks:
+            early += at[name, batch, before] >= column
+        if name == "backward":
+            early += at["forward", batch, chunk] >= column
+    browser.check(len(at) > 0 and early == 0,
+                  f"{early} of {len(at)} cells before what they need")
+
+
 def check_looks(browser, path):
     back = "return getComputedStyle(document.documentElement).backgroundColor"
     seen = {}
@@ -293,6 +321,13 @@ def main():
                 check_margins(browser)
                 if stages in (1, 16):
                     check_looks(browser, path)
+                browser.log()
+            for name in ("deepseek_v3", "llama3_405b"):  # both directions; loops
+                path = os.path.join(folder, name + ".html")
+                checks.run("report", example(name), "-o", path)
+                browser.open(name, path)
+                check_grid(browser, checks.run("emit", example(name),
+                                               "--stage=program"))
                 browser.log()
     finally:
         browser.driver.quit()

@@ -4,6 +4,7 @@ usage: FilesTest.py PLANC [--small]
 
 small: without the largest plan
 """
+import bisect
 import json
 import os
 import re
@@ -12,7 +13,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-from Pages import (PLANS, Checks, blocks_of, data_of, example, memory_of)
+from Pages import (LARGE, PLANS, Checks, blocks_of, data_of, example,
+                   memory_of, runs_of)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -130,6 +132,52 @@ def check_timeline(checks, name, text, report, picture):
                      f"{name}: send and receive look alike: {used}")
 
 
+def check_passes(checks, name, picture, program):
+    """Each pass says its chunk and micro-batch, and those of the other pass
+    where it is two."""
+    for stage, runs in zip(picture["stages"], runs_of(program)):
+        track = stage["tracks"][0]
+        flat = track["blocks"]
+        pairs = track.get("with", [-1] * (len(flat) // 3))
+        shown = []
+        for i, paired in enumerate(pairs):
+            kind = picture["kinds"][flat[3 * i + 1]]
+            if picture["shades"][kind[2]]["key"] != "update":
+                shown.append((flat[3 * i + 2], kind[7], paired, kind[8]))
+        checks.check(shown == [run[1:] for run in runs],
+                     f"{name}: {stage['name']} has other passes")
+
+
+def check_memory(checks, plan, *more):
+    """A curve with fewer points than the step has is never below what the
+    trace counts, nor above it for longer than a part of the step."""
+    picture = data_of(checks.run("report", plan, "--format", "html",
+                                 *more))["picture"]
+    events = json.loads(checks.run("trace", plan, *more))["traceEvents"]
+    tick = picture["tick_s"] * 1e6
+    length = picture["length"] * tick
+    fewer = 0
+    for pid, points in enumerate(memory_of(picture)):
+        shown = [(at * tick, held) for at, held in points]
+        counted = [(event["ts"], event["args"]["bytes"]) for event in events
+                   if event["ph"] == "C" and event["pid"] == pid]
+        fewer += len(shown) < len(counted) // 2
+        times = sorted({at for at, _ in shown + counted} | {length})
+        below = above = longest = 0
+        for begin, end in zip(times, times[1:]):
+            if end - begin < 2 * tick + 1e-3:
+                continue  # rounded to ticks
+            held, true = (one[bisect.bisect(one, (begin + (end - begin) / 2,))
+                              - 1][1] for one in (shown, counted))
+            below += held < true
+            above = above + end - begin if held > true else 0
+            longest = max(longest, above)
+        checks.check(below == 0, f"{plan}: {pid} is below what is held")
+        checks.check(longest <= length / 500 + 2 * tick,
+                     f"{plan}: {pid} stays above for {longest} of {length} us")
+    checks.check(fewer > 0, f"{plan}: every point is there")
+
+
 def check_hostile(checks):
     """No text of a plan's ends the block that it stands in."""
     with tempfile.TemporaryDirectory() as folder:
@@ -190,6 +238,9 @@ def main():
         page = checks.run("report", plan, "--format", "html")
         data = check_page(checks, name, page, report)
         check_picture(checks, name, data["picture"], report)
+        if plan != LARGE:
+            check_passes(checks, name, data["picture"],
+                         checks.run("emit", plan, "--stage=program"))
         check_assumptions(checks, name, data["assumptions"]["rows"])
         passes = sum(len(stage["tracks"][0]["blocks"]) // 3
                      for stage in data["picture"]["stages"])
@@ -204,6 +255,7 @@ def main():
         if plan == PLANS[16]:
             again = checks.run("report", plan, "--format", "html")
             checks.check(page == again, name + ": twice is not the same")
+    check_memory(checks, LARGE, "--plan", "long")
     check_hostile(checks)
     check_forms(checks)
     checks.end()

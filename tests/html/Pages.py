@@ -67,6 +67,23 @@ def memory_of(picture):
     return out
 
 
+def runs_of(program):
+    """Passes of each class of a program's text, by start, each (pass,
+    micro-batch, chunk, micro-batch and chunk of a backward beside it)."""
+    out = []
+    for line in program.split("\n"):
+        words = line.split()
+        if words[:1] == ["class"]:
+            out.append([])
+        if words[:1] == ["run"]:
+            has = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+            if has.get("pass") != "update":
+                out[-1].append((has.get("pass", "forward"),
+                                *(int(has.get(key, -1)) for key in (
+                                    "micro", "chunk", "withmicro", "withchunk"))))
+    return out
+
+
 def blocks_of(picture, track, columns=3):
     """Blocks of a track as (begin, end, kind) in ticks."""
     out, end = [], 0

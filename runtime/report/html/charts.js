@@ -119,8 +119,8 @@ function legend(list, entries) {
 
 // --- Blocks ------------------------------------------------------------------
 
-const kinds = picture.kinds.map(([ticks, busy, shade, name, place, inside, count, chunk]) =>
-  ({ ticks, busy: busy / 1000, shade, name, place, inside, count, chunk }));
+const kinds = picture.kinds.map(([ticks, busy, shade, name, place, inside, count, chunk, withChunk]) =>
+  ({ ticks, busy: busy / 1000, shade, name, place, inside, count, chunk, withChunk }));
 
 /** Columns of one track: begins in ticks, kinds, micro-batches. */
 function unpacked(track, columns) {

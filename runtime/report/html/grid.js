@@ -12,42 +12,43 @@ function placePasses() {
       const kind = kinds[track.kinds[i]], key = shadeKeys[kind.shade];
       if (kind.count > 1) return null;
       if (key !== 'update')
-        list.push({ key, chunk: kind.chunk, batch: track.batches[i], paired: track.with ? track.with[i] : -1, shade: kind.shade });
+        list.push({ key, chunk: kind.chunk, batch: track.batches[i], paired: track.with ? track.with[i] : -1,
+          pairedChunk: kind.withChunk, shade: kind.shade });
     }
     return list;
   });
   if (lists.includes(null)) return null;
   const chunks = 1 + lists.reduce((most, list) => list.reduce((of, pass) => Math.max(of, pass.chunk), most), 0);
+  const name = (chunk, batch, kind) => chunk + '.' + batch + '.' + kind;
+  // Of other stages; a forward with a backward beside it needs what both need.
   const needs = (pass) => {
-    if (pass.key === 'forward' || pass.key === 'together') return pass.chunk > 0 ? [pass.chunk - 1, 'f'] : null;
-    if (pass.key === 'backward') return pass.chunk + 1 < chunks ? [pass.chunk + 1, 'b'] : null;
-    return null;
+    const names = [];
+    const backward = (chunk, batch) => chunk + 1 < chunks && names.push(name(chunk + 1, batch, 'b'));
+    if ((pass.key === 'forward' || pass.key === 'together') && pass.chunk > 0)
+      names.push(name(pass.chunk - 1, pass.batch, 'f'));
+    if (pass.key === 'backward') backward(pass.chunk, pass.batch);
+    if (pass.paired >= 0) backward(pass.pairedChunk, pass.paired);
+    return names;
   };
   const next = lists.map(() => 0), free = lists.map(() => 0);
   for (let moved = true; moved;) {
     moved = false;
     lists.forEach((list, stage) => {
       for (; next[stage] < list.length; ++next[stage]) {
-        const pass = list[next[stage]], need = needs(pass);
-        let column = free[stage];
-        if (need) {
-          const before = at.get(need[0] + '.' + pass.batch + '.' + need[1]);
-          if (before === undefined) break;
-          column = Math.max(column, before + 1);
-        }
+        const pass = list[next[stage]], before = needs(pass).map((one) => at.get(one));
+        if (before.includes(undefined)) break;
+        const column = Math.max(free[stage], ...before.map((one) => one + 1));
         pass.column = column;
         free[stage] = column + 1;
         const kind = pass.key === 'backward' ? 'b' : pass.key === 'weight_gradient' ? 'w' : 'f';
-        at.set(pass.chunk + '.' + pass.batch + '.' + kind, column);
-        if (pass.paired >= 0) at.set(pairedChunk(pass, chunks) + '.' + pass.paired + '.b', column);
+        at.set(name(pass.chunk, pass.batch, kind), column);
+        if (pass.paired >= 0) at.set(name(pass.pairedChunk, pass.paired, 'b'), column);
         moved = true;
       }
     });
   }
   return next.every((count, stage) => count === lists[stage].length) ? lists : null;
 }
-/** Bidirectional schedules run a backward of the mirrored chunk beside. */
-const pairedChunk = (pass, chunks) => (stages.length === chunks ? pass.chunk : chunks - 1 - pass.chunk);
 
 function drawGrid() {
   if (cells.rows.length === 0) return;

@@ -31,6 +31,14 @@ PictureBlock blockOf(std::int64_t begin, std::int64_t end, Shade shade) {
   return block;
 }
 
+Bytes heldAt(const std::vector<MemoryPoint> &points, Duration time) {
+  Bytes held;
+  for (const MemoryPoint &point : points)
+    if (point.at <= time)
+      held = point.bytes;
+  return held;
+}
+
 llvm::json::Value parsed(const std::string &text) {
   llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
   if (!value) {
@@ -127,6 +135,36 @@ TEST_CASE("picture: a limit keeps long blocks and the highest memory") {
   for (const MemoryPoint &point : picture.stages[0].memory)
     most = std::max(most, point.bytes);
   CHECK(most == Bytes(99));
+}
+
+TEST_CASE("picture: with fewer points memory falls in waits as it did") {
+  // Passes of 10 each, after each tenth one that holds little and a wait.
+  std::vector<MemoryPoint> whole;
+  std::int64_t at = 0;
+  for (std::int64_t i = 0; i < 1'000; ++i, at += 10) {
+    whole.push_back({Duration(at), Bytes(100 + i % 3)});
+    if (i % 10 == 9) {
+      whole.push_back({Duration(at += 10), Bytes(20)});
+      at += 290;
+    }
+  }
+  Picture picture;
+  picture.length = Duration(at);
+  picture.stages.resize(1);
+  picture.stages[0].memory = whole;
+  PictureLimits limits;
+  limits.memory = 400;
+  limit(picture, limits);
+  const std::vector<MemoryPoint> &few = picture.stages[0].memory;
+  REQUIRE(few.size() <= 400);
+  std::int64_t waiting = 0;
+  for (Duration time(5); time < picture.length; time += Duration(10)) {
+    const Bytes was = heldAt(whole, time), now = heldAt(few, time);
+    CHECK(now >= was);
+    waiting += was == Bytes(20) && now == was;
+  }
+  // Of 100 waits of 30 tens all but what lies in the part it begins in.
+  CHECK(waiting > 100 * 20);
 }
 
 TEST_CASE("picture: its JSON parses and has every block") {
