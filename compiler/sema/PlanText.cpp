@@ -154,9 +154,7 @@ bool PlanResolver::setCluster(const ast::ClusterReference &reference,
   out_.clusterSpan = reference.span;
   out_.groups.clear();
   for (const ast::Argument &group : reference.groups) {
-    const auto size = in(scope).integer(
-        *group.value,
-        "part of a group");
+    const auto size = in(scope).integer(*group.value, "part of a group");
     if (!size)
       return false;
     out_.groups.push_back({group.name, *size, group.value->span});
