@@ -195,8 +195,24 @@ std::vector<SessionPtr> runPlans(const driver::Options &file) {
   return out;
 }
 
+namespace {
+
+/// Read without a mistake, and no plan in it runs by itself.
+bool hasNoPlan(const std::optional<driver::Options> &file) {
+  if (!file)
+    return true;
+  driver::Session session(*file);
+  return session.planNames().empty() &&
+         session.compilation().program != nullptr;
+}
+
+} // namespace
+
 Diff diff(const DiffRequest &request) {
   Diff out;
+  if (request.withoutPlans == DiffRequest::WithoutPlans::LeftOut &&
+      hasNoPlan(request.before) && hasNoPlan(request.after))
+    return out;
   std::vector<SessionPtr> fresh;
   if (request.before) {
     driver::Options options = *request.before;

@@ -52,6 +52,12 @@ struct DiffRequest {
   std::optional<driver::Options> before, after;
   /// Names; empty: all of both files.
   std::string oldPlan, newPlan;
+  /// Files that others import have none; where all of a repository's are
+  /// compared, there is nothing to say of them.
+  enum class WithoutPlans {
+    Refused,
+    LeftOut
+  } withoutPlans = WithoutPlans::Refused;
 };
 
 struct Diff {

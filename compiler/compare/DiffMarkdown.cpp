@@ -108,6 +108,8 @@ std::string planOf(const PlanDiff &plan) {
 
 std::string toMarkdown(const Diff &diff, const std::vector<Failed> &failed) {
   std::string out;
+  if (diff.plans.empty())
+    out += fmt::format("{}\n", kNoPlans);
   if (!failed.empty()) {
     out += "| fails | plan | |\n|---|---|---|\n";
     for (const Failed &one : failed)

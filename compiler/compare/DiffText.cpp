@@ -199,6 +199,10 @@ std::string toText(const Diff &diff, const std::vector<Failed> &failed,
   bool isFirst = true, wasLong = false;
   const bool withFiles = hasSeveralFiles(diff);
   std::string file;
+  if (diff.plans.empty()) {
+    page.put(kNoPlans);
+    page.endLine();
+  }
   for (const PlanDiff &plan : diff.plans) {
     if (withFiles && fileOf(plan) != file && plan.after) {
       if (!isFirst)

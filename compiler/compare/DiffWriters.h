@@ -6,8 +6,13 @@
 #include "runtime/report/Writers.h"
 
 #include <string>
+#include <string_view>
 
 namespace planc::compare {
+
+/// Of files that only others import.
+inline constexpr std::string_view kNoPlans =
+    "no plan in these files, no change";
 
 /// A threshold that a plan does not keep, or an `expect` of its own.
 struct Failed {

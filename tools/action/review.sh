@@ -30,14 +30,16 @@ worse() { # CODE — keeps the higher of it and what was kept
   [[ $1 -le $status ]] || status=$1
 }
 
-# The commit of the base, fetched if the checkout is shallow.
+# Where this branch left the base; the base itself, fetched if need be, where the
+# checkout is too shallow to say.
 base_commit() {
-  local base=$1
-  if ! git rev-parse --quiet --verify "origin/$base^{commit}" 2>/dev/null &&
-    ! git rev-parse --quiet --verify "$base^{commit}" 2>/dev/null; then
+  local base=$1 tip
+  if ! tip=$(git rev-parse --quiet --verify "origin/$base^{commit}" 2>/dev/null ||
+    git rev-parse --quiet --verify "$base^{commit}" 2>/dev/null); then
     git fetch --quiet --depth=1 origin "$base" >&2
-    git rev-parse FETCH_HEAD
+    tip=$(git rev-parse FETCH_HEAD)
   fi
+  git merge-base "$tip" HEAD 2>/dev/null || echo "$tip"
 }
 
 # The comment that this script wrote before, empty if there is none.
@@ -70,7 +72,7 @@ fi
 "$planc" check --format github "${files[@]}" || worse $?
 [[ ${PLANC_BASE:-} ]] || exit "$status"
 
-base=$(base_commit "$PLANC_BASE" | head -n 1)
+base=$(base_commit "$PLANC_BASE")
 lines "${PLANC_FAIL_ON:-}"
 limits=()
 for threshold in "${found[@]}"; do

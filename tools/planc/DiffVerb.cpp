@@ -143,6 +143,7 @@ private:
       if (request.before)
         request.before->overrides = overrides_;
       request.after = fileOf(named.file);
+      request.withoutPlans = compare::DiffRequest::WithoutPlans::LeftOut;
       requests.push_back(std::move(request));
     }
     return std::nullopt;
