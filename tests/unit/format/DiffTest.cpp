@@ -2,6 +2,8 @@
 
 #include "tests/unit/Catch.h"
 
+#include <fmt/format.h>
+
 #include <random>
 #include <vector>
 
@@ -101,8 +103,8 @@ TEST_CASE("a diff turns one text into the other", "[diff]") {
 TEST_CASE("texts with nothing in common take no longer", "[diff]") {
   std::string before, after;
   for (int i = 0; i < 50'000; ++i) {
-    before += "a" + std::to_string(i) + "\n";
-    after += "b" + std::to_string(i) + "\n";
+    before += fmt::format("a{}\n", i);
+    after += fmt::format("b{}\n", i);
   }
   CHECK(patched(before, unifiedDiff("p", before, after)) == after);
 }
