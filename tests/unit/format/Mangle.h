@@ -5,6 +5,8 @@
 #include "compiler/diag/Consumers.h"
 #include "compiler/syntax/Written.h"
 
+#include <fmt/format.h>
+
 #include <random>
 
 namespace planc {
@@ -63,7 +65,8 @@ private:
         "",     " why",       "# {",
         " ] )", "\té \"x",    " a, b ",
         "!",    " let a = 1", " planc: allow(bubble-large) why "};
-    out_ += "#" + std::string(kWords[below(9)]) + std::to_string(++comments_);
+    const std::string_view words = kWords[below(9)];
+    out_ += fmt::format("#{}{}", words, ++comments_);
     if (chance(4))
       out_ += "  ";
   }
