@@ -130,7 +130,7 @@ class Check(unittest.TestCase):
     def test_many_are_counted(self):
         """Thousands of comments, on lines of their own and on one, take no
         longer than a large file does, and are not listed one by one."""
-        count = 90_000
+        count = 9_000 if SANITIZED else 90_000
         stacked = "".join("# planc: allow(starved-pipeline) x\n"
                           for _ in range(count))
         names = ", ".join(["starved-pipeline"] * count)
@@ -239,6 +239,7 @@ class Check(unittest.TestCase):
                          (0, "0 plans in 1 file: fine\n"))
         self.assertEqual(self.check(path, "--plan", "p").returncode, 2)
 
+    @unittest.skipIf(SANITIZED, "golden reports compile the same plans")
     def test_examples_are_calm(self):
         """What is said of examples was looked at: nothing else is."""
         paths = sorted(os.path.join(folder, name)
