@@ -4,8 +4,8 @@ usage: AxisNamesTest.py
 
 Fails where a customary name of an axis stands as a word in the code or in a text of
 it. Comments, the pages of `planc explain` and a help that begins "as in" may show
-examples. compiler/validate is a user: it writes the plans of published runs, in the
-words of their sources.
+examples; "pp" by itself is percentage points, `.TP` a word of roff. compiler/validate is
+a user: it writes the plans of published runs, in the words of their sources.
 """
 import glob
 import os
@@ -21,7 +21,7 @@ NAMES = re.compile(r"(?<![A-Za-z0-9])(dp|tp|pp|cp|ep|sp|fsdp)"
 def without_comments(text):
     blank = lambda found: re.sub(r"[^\n]", " ", found.group())
     text = re.sub(r'R"\(.*?\)"', blank, text, flags=re.S)
-    text = re.sub(r'"as in `.*?`"', blank, text)
+    text = re.sub(r'"as in `.*?`"|" ?pp"|\.TP(?=\\n)', blank, text)
     return re.sub(r"//[^\n]*|/\*.*?\*/", blank, text, flags=re.S)
 
 
