@@ -1,10 +1,9 @@
 #include "compiler/compare/Diff.h"
 
+#include "runtime/base/Parallel.h"
 #include "runtime/report/BuildReport.h"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 namespace planc::compare {
 
@@ -58,21 +57,8 @@ void explain(PlanDiff &out, const Side &before, const Side &after) {
 
 /// Each once, on whichever thread comes to it first.
 void runAll(const std::vector<SessionPtr> &sessions) {
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < sessions.size(); i = next++)
-      sessions[i]->run();
-  };
-  constexpr std::size_t kMost = 16;
-  const std::size_t threads =
-      std::min<std::size_t>({std::max(std::thread::hardware_concurrency(), 1U),
-                             sessions.size(), kMost});
-  std::vector<std::thread> pool;
-  for (std::size_t i = 1; i < threads; ++i)
-    pool.emplace_back(work);
-  work();
-  for (std::thread &thread : pool)
-    thread.join();
+  forEachOnThreads(sessions.size(), threadsFor(sessions.size()),
+                   [&](std::size_t i) { sessions[i]->run(); });
 }
 
 class Matcher {
@@ -152,6 +138,16 @@ std::vector<driver::Session *> pointers(const std::vector<SessionPtr> &from) {
 }
 
 } // namespace
+
+driver::Outcome mistakeOf(const std::vector<SessionPtr> &sessions) {
+  using driver::Outcome;
+  for (Outcome mistake : {Outcome::Internal, Outcome::Environment,
+                          Outcome::Illegal, Outcome::Unsupported})
+    for (const SessionPtr &session : sessions)
+      if (session->outcome() == mistake)
+        return mistake;
+  return Outcome::Ok;
+}
 
 bool PlanDiff::isSame() const {
   return hasBoth() && changes.empty() && oldReport() && newReport() &&

@@ -11,6 +11,10 @@ namespace planc::compare {
 
 using SessionPtr = std::unique_ptr<driver::Session>;
 
+/// What keeps planc from saying more of one of them: internal errors before the
+/// environment, then what is illegal, then what is unsupported; Ok: nothing.
+driver::Outcome mistakeOf(const std::vector<SessionPtr> &sessions);
+
 /// A change of one cause, and who brought it about.
 struct CauseChange {
   report::Cause cause = report::Cause::ModelArithmetic;

@@ -69,26 +69,7 @@ std::string withStatus(std::string_view what, const driver::Session *session) {
 } // namespace
 
 std::string_view statusOf(const driver::Session *session) {
-  using driver::Outcome;
-  if (session == nullptr)
-    return "none";
-  switch (session->outcome()) {
-  case Outcome::Ok:
-    return "ok";
-  case Outcome::Environment:
-    return "environment";
-  case Outcome::Illegal:
-    return "illegal";
-  case Outcome::ExpectationFailed:
-    return "expectation_failed";
-  case Outcome::Infeasible:
-    return "infeasible";
-  case Outcome::Unsupported:
-    return "unsupported";
-  case Outcome::Internal:
-    return "internal_error";
-  }
-  return "internal_error";
+  return session == nullptr ? "none" : driver::statusOf(session->outcome());
 }
 
 std::string nameOf(const PlanDiff &plan) {

@@ -1,11 +1,10 @@
 #include "compiler/compare/Hybrids.h"
 
 #include "compiler/compare/ClusterFields.h"
+#include "runtime/base/Parallel.h"
 #include "runtime/report/NumberText.h"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
 namespace planc::compare {
 
@@ -117,20 +116,8 @@ std::optional<Parts> Hybrids::compile(Units applied) const {
 std::vector<std::optional<Parts>>
 Hybrids::play(const std::vector<Units> &sets) const {
   std::vector<std::optional<Parts>> out(sets.size());
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < sets.size(); i = next++)
-      out[i] = compile(sets[i]);
-  };
-  constexpr std::size_t kMost = 16;
-  const std::size_t threads = std::min<std::size_t>(
-      {std::max(std::thread::hardware_concurrency(), 1U), sets.size(), kMost});
-  std::vector<std::thread> pool;
-  for (std::size_t i = 1; i < threads; ++i)
-    pool.emplace_back(work);
-  work();
-  for (std::thread &thread : pool)
-    thread.join();
+  forEachOnThreads(sets.size(), threadsFor(sets.size()),
+                   [&](std::size_t i) { out[i] = compile(sets[i]); });
   return out;
 }
 

@@ -1,22 +1,14 @@
 #include "compiler/diag/Emitter.h"
 
 #include "compiler/diag/Kinds.h"
+#include "compiler/source/Shorten.h"
 
 namespace planc::diag {
 
 namespace {
 
 /// A name of a megabyte is the user's, not to be repeated whole.
-void shorten(std::string &text) {
-  constexpr std::size_t kLongest = 2000;
-  if (text.size() <= kLongest)
-    return;
-  std::size_t end = kLongest; // not inside of a character
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;
-  text.resize(end);
-  text += "…";
-}
+void shorten(std::string &text) { source::shorten(text, 2000); }
 
 void shortenTexts(Diagnostic &diagnostic) {
   shorten(diagnostic.message);

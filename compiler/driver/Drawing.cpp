@@ -3,6 +3,7 @@
 #include "compiler/driver/Costs.h"
 #include "compiler/driver/MakeReport.h"
 #include "compiler/lower/Memory.h"
+#include "compiler/source/Shorten.h"
 
 #include <fmt/format.h>
 
@@ -30,16 +31,6 @@ bool isBlank(std::string_view line) {
 
 /// Bytes: a line on what a value rests on, not a book.
 constexpr std::size_t kLongest = 400;
-
-void shorten(std::string &text) {
-  if (text.size() <= kLongest)
-    return;
-  std::size_t end = kLongest; // not inside of a character
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;
-  text.resize(end);
-  text += "…";
-}
 
 /// Goes down the lines of a declaration and knows the comment that speaks for
 /// what follows: lines of comment above it, or above fields that stand between,
@@ -78,7 +69,7 @@ private:
     text_ += text_.empty() ? "" : " ";
     text_ += words;
     isFull_ = text_.size() > kLongest;
-    shorten(text_);
+    source::shorten(text_, kLongest);
   }
 
   const source::SourceFile &file_;
@@ -107,7 +98,7 @@ public:
         row.value = std::string(text.substr(value));
       const std::uint32_t line = file.lineColumn(field.span.begin).line;
       row.source = commentIn(file.line(line));
-      shorten(row.source);
+      source::shorten(row.source, kLongest);
       if (const std::string &comment = above.of(line); row.source.empty())
         row.source = comment;
       row.place = {file.name(), line};

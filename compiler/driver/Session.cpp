@@ -6,10 +6,10 @@
 #include "compiler/driver/Drawing.h"
 #include "compiler/driver/Explain.h"
 #include "compiler/driver/Library.h"
-#include "compiler/driver/MakeReport.h"
 #include "compiler/driver/PlanWords.h"
 #include "compiler/driver/Refine.h"
 #include "compiler/driver/Remedies.h"
+#include "compiler/driver/Verdicts.h"
 #include "compiler/lint/Lints.h"
 #include "compiler/sema/Elaborate.h"
 #include "compiler/sema/ModulePrinter.h"
@@ -41,20 +41,6 @@ constexpr std::array<StageName, 8> kStages = {{{Stage::Ast, "ast"},
                                                {Stage::Schedule, "schedule"},
                                                {Stage::Timeline, "timeline"}}};
 
-Outcome outcomeOf(FailureKind kind) {
-  switch (kind) {
-  case FailureKind::Illegal:
-    return Outcome::Illegal;
-  case FailureKind::Infeasible:
-    return Outcome::Infeasible;
-  case FailureKind::Unsupported:
-    return Outcome::Unsupported;
-  case FailureKind::Internal:
-    return Outcome::Internal;
-  }
-  return Outcome::Internal;
-}
-
 } // namespace
 
 std::optional<Stage> stageFromName(std::string_view name) {
@@ -69,26 +55,6 @@ std::vector<std::string_view> stageNames() {
   for (const StageName &stage : kStages)
     names.push_back(stage.name);
   return names;
-}
-
-int exitCode(Outcome outcome) {
-  switch (outcome) {
-  case Outcome::Ok:
-    return 0;
-  case Outcome::Environment:
-    return 1;
-  case Outcome::Illegal:
-    return 2;
-  case Outcome::ExpectationFailed:
-    return 3;
-  case Outcome::Infeasible:
-    return 4;
-  case Outcome::Unsupported:
-    return 5;
-  case Outcome::Internal:
-    return 70;
-  }
-  return 70;
 }
 
 struct Session::State {
@@ -335,71 +301,6 @@ Outcome Session::check() {
   return state.outcome;
 }
 
-namespace {
-
-/// What a report says that is not right: what does not fit, what was expected.
-void reportVerdicts(const report::Report &report, const sema::Plan &plan,
-                    const source::OriginTable &origins,
-                    diag::Emitter &emitter) {
-  const report::MemoryReport &memory = report.memory;
-  if (memory.fit == report::Fit::DoesNotFit) {
-    double gib = 1024.0 * 1024 * 1024;
-    const bool isHost = memory.hostOverflows() && memory.slack() >= Bytes(0);
-    auto made =
-        isHost
-            ? emitter.report(origins[plan.origin].span, diag::Kind::DoesNotFit,
-                             "a host needs {:.1f} GiB and has {:.1f}",
-                             memory.hostUsed.toDouble() / gib,
-                             memory.hostCapacity.toDouble() / gib)
-            : emitter.report(origins[plan.origin].span, diag::Kind::DoesNotFit,
-                             "{} needs {:.1f} GiB, {:.1f} of {:.1f} GiB are "
-                             "usable",
-                             memory.stages[memory.fullest].stage,
-                             memory.peak().toDouble() / gib,
-                             (memory.capacity - memory.reserve).toDouble() /
-                                 gib,
-                             memory.capacity.toDouble() / gib);
-    for (std::string_view rest = memory.remedy; !rest.empty();) {
-      const std::size_t end = std::min(rest.find('\n'), rest.size());
-      made.help("{}", rest.substr(0, end));
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-  }
-}
-
-void reportRecompute(const Compilation &c, diag::Emitter &emitter) {
-  constexpr std::int64_t kLittle = 20'000; // of a million
-  std::optional<std::int64_t> saves =
-      recomputeSaves({&*c.sharded, &*c.module, &*c.cost});
-  if (saves && *saves < kLittle)
-    emitter
-        .report(c.origins[c.module->plan.recompute.clause].span,
-                diag::Kind::RecomputeSavesNothing,
-                "this frees {:.1f} % of what a layer keeps",
-                static_cast<double>(*saves) / 1e4)
-        .help("`recompute auto` takes what does free memory");
-}
-
-void reportBubble(const sema::Plan &plan, const source::OriginTable &origins,
-                  diag::Emitter &emitter) {
-  std::optional<BubbleAdvice> advice = bubbleAdvice(plan);
-  if (!advice)
-    return;
-  const sema::Batch &batch = plan.batch;
-  auto made = emitter.report(
-      origins[plan.pipeline->clause].span, diag::Kind::BubbleLarge,
-      "{}/{} of the pipeline is bubble with {} micro-batch{} on {} stages: the "
-      "batch is too small for them",
-      advice->numerator, advice->denominator, batch.microBatches,
-      batch.microBatches == 1 ? "" : "es", plan.pipeline->stages);
-  if (advice->microBatches)
-    std::move(made).help(
-        "under 10 % from {} micro-batches: {} sequences", *advice->microBatches,
-        *advice->microBatches * (batch.sequences / batch.microBatches));
-}
-
-} // namespace
-
 Outcome Session::elaborate() {
   if (state_->load())
     state_->compileTo(Stage::Sema);
@@ -414,32 +315,10 @@ Outcome Session::run() {
   if (state.outcome != Outcome::Ok || !state.compilation.report)
     return state.outcome;
   state.findRemedies();
-  const report::Report &report = *state.compilation.report;
-  const sema::Plan &plan = state.compilation.module->plan;
-  reportVerdicts(report, plan, state.compilation.origins, state.emitter);
-  const bool lints = state.options.lints == Options::Lints::On;
-  if (lints || state.options.asides == Options::Asides::Made)
-    reportRecompute(state.compilation, state.emitter);
-  // A pipeline that starves is told once.
-  const bool starves =
-      plan.pipeline && plan.batch.microBatches < plan.pipeline->stages;
-  if (!lints || !starves)
-    reportBubble(plan, state.compilation.origins, state.emitter);
-  bool failed = false;
-  for (std::size_t i = 0; i < report.expectations.size(); ++i) {
-    const report::ExpectationResult &expectation = report.expectations[i];
-    if (expectation.verdict != report::ExpectationResult::Verdict::Fails)
-      continue;
-    failed = true;
-    state.emitter.report(
-        state.compilation.origins[plan.expectations[i].origin].span,
-        diag::Kind::ExpectationFailed, "`{}` does not hold", expectation.text);
-  }
-  if (report.memory.fit == report::Fit::DoesNotFit)
-    state.outcome = Outcome::Infeasible;
-  else if (failed)
-    state.outcome = Outcome::ExpectationFailed;
-  if (lints && state.outcome != Outcome::Infeasible)
+  state.outcome =
+      reportVerdicts(state.compilation, state.options, state.emitter);
+  if (state.options.lints == Options::Lints::On &&
+      state.outcome != Outcome::Infeasible)
     state.lint();
   return state.outcome;
 }

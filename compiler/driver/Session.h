@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/diag/Diagnostic.h"
+#include "compiler/driver/Outcome.h"
 #include "compiler/sema/Module.h"
 #include "compiler/source/ImportResolver.h"
 #include "runtime/report/Explanation.h"
@@ -61,18 +62,6 @@ struct Options {
   /// Warnings of what is legal and wasted (compiler/lint), after run().
   enum class Lints { Off, On } lints = Lints::Off;
 };
-
-/// How a compile ended; the exit code of the tool follows from it.
-enum class Outcome {
-  Ok,
-  Environment,       ///< 1
-  Illegal,           ///< 2
-  ExpectationFailed, ///< 3
-  Infeasible,        ///< 4: a report exists all the same
-  Unsupported,       ///< 5
-  Internal,          ///< 70
-};
-int exitCode(Outcome outcome);
 
 struct Compilation;
 

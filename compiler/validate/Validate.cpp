@@ -3,12 +3,11 @@
 #include "compiler/diag/Consumers.h"
 #include "compiler/driver/Library.h"
 #include "compiler/validate/CompareRow.h"
+#include "runtime/base/Parallel.h"
 #include "stdlib/EmbeddedFiles.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
-#include <thread>
 
 namespace planc::validate {
 
@@ -37,17 +36,9 @@ std::vector<std::string> compareAll(std::vector<RowResult> &rows,
   }
   std::vector<Compiled> compiled(first.size());
   const driver::Library library;
-  std::atomic<std::size_t> next = 0;
-  auto work = [&] {
-    for (std::size_t i = next++; i < first.size(); i = next++)
-      compiled[i] = compilePlan(rows[first[i]], library);
-  };
-  std::vector<std::thread> pool;
-  for (std::size_t i = 1; i < std::min(threads, first.size()); ++i)
-    pool.emplace_back(work);
-  work();
-  for (std::thread &thread : pool)
-    thread.join();
+  forEachOnThreads(first.size(), threads, [&](std::size_t i) {
+    compiled[i] = compilePlan(rows[first[i]], library);
+  });
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].isExpressed())
       compare(rows[i], compiled[plan[i]]);

@@ -140,7 +140,7 @@ public:
     case Format::Text:
       return summary();
     case Format::Json:
-      return report::toJson(statusOf(outcome_), rows());
+      return report::toJson(driver::statusOf(outcome_), rows());
     case Format::GitHub:
       return toGitHub(findings_);
     case Format::Sarif:

@@ -53,20 +53,6 @@ std::string write(Format format, const compare::Table &table,
   return "";
 }
 
-/// The worst of what the plans came to; one that does not fit is a row, not a
-/// failure.
-int exitCodeOf(const std::vector<compare::SessionPtr> &sessions) {
-  using driver::Outcome;
-  constexpr std::array<Outcome, 4> kErrors = {
-      Outcome::Internal, Outcome::Environment, Outcome::Illegal,
-      Outcome::Unsupported};
-  for (Outcome error : kErrors)
-    for (const compare::SessionPtr &session : sessions)
-      if (session->outcome() == error)
-        return driver::exitCode(error);
-  return 0;
-}
-
 } // namespace
 
 int runCompare(Arguments arguments) {
@@ -110,7 +96,8 @@ int runCompare(Arguments arguments) {
   const compare::Table table = compare::tableOf(sessions, *by);
   if (!writeResult(options.output, write(*format, table, *color), read))
     return kUsage;
-  return exitCodeOf(sessions);
+  // One that does not fit is a row, not a failure.
+  return driver::exitCode(compare::mistakeOf(sessions));
 }
 
 } // namespace planc::tool

@@ -178,13 +178,9 @@ private:
 int exitCodeOf(const compare::Diff &diff,
                const std::vector<compare::Failed> &failed) {
   using driver::Outcome;
-  constexpr std::array<Outcome, 4> kErrors = {
-      Outcome::Internal, Outcome::Environment, Outcome::Illegal,
-      Outcome::Unsupported};
-  for (Outcome error : kErrors)
-    for (const compare::SessionPtr &session : diff.sessions)
-      if (session->outcome() == error)
-        return driver::exitCode(error);
+  if (const Outcome mistake = compare::mistakeOf(diff.sessions);
+      mistake != Outcome::Ok)
+    return driver::exitCode(mistake);
   const auto isNow = [&](Outcome outcome) {
     return std::any_of(diff.plans.begin(), diff.plans.end(),
                        [&](const compare::PlanDiff &plan) {

@@ -60,7 +60,7 @@ int explainPlan(const ExplainOptions &options) {
     text =
         *format == Format::Json ? report::toJson(made) : report::toText(made);
   } else if (*format == Format::Json) {
-    text = report::toJson(statusOf(outcome), rowsOf(compile));
+    text = report::toJson(driver::statusOf(outcome), rowsOf(compile));
   }
   if (!text.empty() && !writeResult(options.output, text, compile))
     return kUsage;

@@ -184,27 +184,6 @@ rowsOf(const std::vector<diag::Diagnostic> &diagnostics,
   return rows;
 }
 
-std::string_view statusOf(driver::Outcome outcome) {
-  using driver::Outcome;
-  switch (outcome) {
-  case Outcome::Ok:
-    return "ok";
-  case Outcome::Environment:
-    return "environment";
-  case Outcome::Illegal:
-    return "illegal";
-  case Outcome::ExpectationFailed:
-    return "expectation_failed";
-  case Outcome::Infeasible:
-    return "infeasible";
-  case Outcome::Unsupported:
-    return "unsupported";
-  case Outcome::Internal:
-    return "internal_error";
-  }
-  return "internal_error";
-}
-
 int worseExit(int one, int other) {
   constexpr std::array<int, 7> kWorstFirst = {70, 1, 2, 5, 4, 3, 0};
   for (const int code : kWorstFirst)

@@ -73,9 +73,6 @@ std::vector<report::DiagnosticRow>
 rowsOf(const std::vector<diag::Diagnostic> &diagnostics,
        const source::SourceSet &sources, const diag::Levels &levels);
 
-/// `ok`, `illegal`, …: the word for an outcome in JSON.
-std::string_view statusOf(driver::Outcome outcome);
-
 /// The exit code of two files together: what keeps planc from saying more comes
 /// first (internal error, environment, illegal, unsupported, infeasible, an
 /// expectation, fine).

@@ -71,7 +71,8 @@ std::string write(const Written &form, const driver::Session &session) {
   const report::Report *made = session.report();
   if (made == nullptr)
     return form.format == Format::Json
-               ? report::toJson(statusOf(session.outcome()), rowsOf(session))
+               ? report::toJson(driver::statusOf(session.outcome()),
+                                rowsOf(session))
                : "";
   report::Report whole = *made;
   whole.diagnostics = rowsOf(session);
