@@ -60,12 +60,7 @@ std::string wordsJson(const Report &report) {
         const auto cause = static_cast<Cause>(i);
         json.object(keyOf(cause), [&] {
           json.text("words", wordsOf(cause));
-          static constexpr std::string_view kGroups[] = {"work", "comm",
-                                                         "wait"};
-          json.text("group",
-                    cause == Cause::ModelArithmetic
-                        ? "model"
-                        : kGroups[static_cast<std::size_t>(groupOf(cause))]);
+          json.text("group", barOf(cause).key);
           json.text("reason", report.reasons[i]);
         });
       }
@@ -73,8 +68,13 @@ std::string wordsJson(const Report &report) {
   });
 }
 
-std::string shadeVariables() {
+/// Colours of bars and shades, as variables of the style.
+std::string colourVariables() {
   std::string light, dark;
+  for (const BarInfo &info : bars()) {
+    light += fmt::format("--{}:{};", info.key, info.light);
+    dark += fmt::format("--{}:{};", info.key, info.dark);
+  }
   for (const ShadeInfo &info : shades()) {
     light += fmt::format("--shade-{}:{};", info.key, info.light);
     dark += fmt::format("--shade-{}:{};", info.key, info.dark);
@@ -108,7 +108,7 @@ std::string toHtml(const PageInputs &inputs) {
     if (name == "title")
       out += title;
     else if (name == "style")
-      out += shadeVariables() + std::string(fileNamed("report.css"));
+      out += colourVariables() + std::string(fileNamed("report.css"));
     else if (name == "data")
       out += withoutTags(data);
     else if (name == "script")

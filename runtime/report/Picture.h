@@ -16,6 +16,10 @@ enum class Shade : std::uint8_t {
 #define PLANC_SHADE(NAME, KEY, WORDS, LIGHT, DARK) NAME,
 #include "runtime/report/Shades.def"
 };
+inline constexpr std::size_t kShadeCount = 0
+#define PLANC_SHADE(NAME, KEY, WORDS, LIGHT, DARK) +1
+#include "runtime/report/Shades.def"
+    ;
 struct ShadeInfo {
   std::string_view key, words, light, dark;
 };

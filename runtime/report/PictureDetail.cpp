@@ -7,8 +7,6 @@ namespace planc::report {
 
 namespace {
 
-constexpr std::size_t kShadeCount = static_cast<std::size_t>(Shade::Skew) + 1;
-
 /// Blocks on their way to being one.
 class Merged {
 public:

@@ -6,6 +6,7 @@
 #include "runtime/report/Report.h"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,5 +31,12 @@ std::string escapedXml(std::string_view text);
 
 /// Rules `.key { fill: colour }` for every shade; for dark inside a query.
 std::string shadeRules();
+
+/// How the bar of a cause is drawn in a waterfall.
+struct BarInfo {
+  std::string_view key, light, dark;
+};
+std::span<const BarInfo> bars();
+const BarInfo &barOf(Cause cause);
 
 } // namespace planc::report

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::int64_t kWidth = 1200, kLeft = 96, kRight = 16;
 constexpr std::int64_t kPlot = kWidth - kLeft - kRight;
-constexpr std::size_t kShadeCount = static_cast<std::size_t>(Shade::Skew) + 1;
 constexpr std::int64_t kLevels = 4; ///< of how much of a bin is busy
 
 /// Vertical measures, in pixels.

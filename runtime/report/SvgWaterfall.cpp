@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace planc::report {
 
@@ -12,28 +13,27 @@ namespace {
 constexpr std::int64_t kWidth = 980, kNames = 170, kNumbers = 222, kBars = 236;
 constexpr std::int64_t kPlot = 340, kRow = 24, kTop = 48;
 
-std::string_view classOf(Cause cause) {
-  if (cause == Cause::ModelArithmetic)
-    return "model";
-  switch (groupOf(cause)) {
-  case CauseGroup::Work:
-    return "work";
-  case CauseGroup::Communication:
-    return "comm";
-  case CauseGroup::Wait:
-    return "wait";
+constexpr auto kBarInfos = std::to_array<BarInfo>({
+#define PLANC_BAR(KEY, LIGHT, DARK) {KEY, LIGHT, DARK},
+#include "runtime/report/Bars.def"
+});
+
+/// Rules `.key { fill: colour }`, for dark inside a query.
+template <class Infos> std::string fillRules(const Infos &infos) {
+  std::string light, dark;
+  for (const auto &info : infos) {
+    light += fmt::format(".{}{{fill:{}}}", info.key, info.light);
+    dark += fmt::format(".{}{{fill:{}}}", info.key, info.dark);
   }
-  return "work";
+  return fmt::format("{}@media(prefers-color-scheme:dark){{{}}}", light, dark);
 }
 
 constexpr std::string_view kStyle =
     "text{font:13px system-ui,sans-serif;fill:#2b2f33}"
     ".h{font-size:15px;font-weight:600}.e{text-anchor:end}.r{fill:#62686f}"
-    ".b{fill:#fff}.model{fill:#2f6496}.work{fill:#8db3d4}.comm{fill:#d98032}"
-    ".wait{fill:#b3aa93}.g{stroke:#8a8f95;stroke-opacity:.25}"
+    ".b{fill:#fff}.g{stroke:#8a8f95;stroke-opacity:.25}"
     "@media(prefers-color-scheme:dark){text{fill:#e4e6e8}.r{fill:#a3a9b0}"
-    ".b{fill:#16181b}.model{fill:#5b94c8}.work{fill:#3f6485}"
-    ".comm{fill:#e0914b}.wait{fill:#7d7560}}";
+    ".b{fill:#16181b}}";
 
 } // namespace
 
@@ -59,13 +59,14 @@ std::string escapedXml(std::string_view text) {
   return out;
 }
 
-std::string shadeRules() {
-  std::string light, dark;
-  for (const ShadeInfo &info : shades()) {
-    light += fmt::format(".{}{{fill:{}}}", info.key, info.light);
-    dark += fmt::format(".{}{{fill:{}}}", info.key, info.dark);
-  }
-  return fmt::format("{}@media(prefers-color-scheme:dark){{{}}}", light, dark);
+std::string shadeRules() { return fillRules(shades()); }
+
+std::span<const BarInfo> bars() { return kBarInfos; }
+
+const BarInfo &barOf(Cause cause) {
+  return cause == Cause::ModelArithmetic
+             ? kBarInfos.front()
+             : kBarInfos[1 + static_cast<std::size_t>(groupOf(cause))];
 }
 
 std::string waterfallSvg(const Report &report) {
@@ -87,8 +88,8 @@ std::string waterfallSvg(const Report &report) {
         "width=\"{}\" height=\"14\" rx=\"1\"/><text class=\"r\" x=\"{}\" "
         "y=\"{}\">{}</text>\n",
         kNames, y + 12, wordsOf(cause), kNumbers, y + 12, part < 0 ? "−" : "",
-        std::abs(part) / 10, std::abs(part) % 10, classOf(cause), kBars + from,
-        y + 1, width, kBars + kPlot + 12, y + 12,
+        std::abs(part) / 10, std::abs(part) % 10, barOf(cause).key,
+        kBars + from, y + 1, width, kBars + kPlot + 12, y + 12,
         escapedXml(shortened(oneLine(report.reasons[i]), 52)));
     at += part;
     y += kRow;
@@ -108,8 +109,9 @@ std::string waterfallSvg(const Report &report) {
       "width=\"100%\" height=\"100%\"/>\n<text class=\"h\" x=\"24\" "
       "y=\"28\">{2}</text>\n<path class=\"g\" d=\"M{5} {7}V{8}M{6} "
       "{7}V{8}\"/>\n{9}</svg>\n",
-      kWidth, y + 12, title, description, kStyle, kBars, kBars + kPlot,
-      kTop - 4, y, rows);
+      kWidth, y + 12, title, description,
+      std::string(kStyle) + fillRules(bars()), kBars, kBars + kPlot, kTop - 4,
+      y, rows);
 }
 
 } // namespace planc::report
