@@ -32,7 +32,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from Pages import PLANS, Checks, data_of, example, runs_of
+from Pages import PLANS, SPILL, Checks, data_of, example, runs_of
 from Numbers import shown_as, waterfall_of
 
 ENTRIES = "return performance.getEntriesByType('resource').length"
@@ -322,6 +322,11 @@ def main():
                 if stages in (1, 16):
                     check_looks(browser, path)
                 browser.log()
+            path = os.path.join(folder, "spill.html")
+            checks.run("report", SPILL, "-o", path)
+            browser.open("spill", path)
+            browser.check("into the next" in browser.find("spill").text,
+                          "the page does not say what ends in the next step")
             for name in ("deepseek_v3", "llama3_405b"):  # both directions; loops
                 path = os.path.join(folder, name + ".html")
                 checks.run("report", example(name), "-o", path)

@@ -1,8 +1,6 @@
 """What is in pages and pictures, read as text.
 
-usage: FilesTest.py PLANC [--small]
-
-small: without the largest plan
+usage: FilesTest.py PLANC
 """
 import bisect
 import json
@@ -13,7 +11,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-from Pages import (LARGE, PLANS, Checks, blocks_of, data_of, example,
+from Pages import (LARGE, PLANS, SPILL, Checks, blocks_of, data_of, example,
                    memory_of, runs_of)
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -229,8 +227,7 @@ def check_forms(checks):
 def main():
     checks = Checks(sys.argv[1])
     plans = {str(stages): plan for stages, plan in PLANS.items()}
-    if "--small" in sys.argv:
-        del plans["64"]
+    plans["spill"] = SPILL
     for name in ("deepseek_v3", "schedules", "long_context"):
         plans[name] = example(name)
     for name, plan in plans.items():
@@ -249,6 +246,8 @@ def main():
         check_svg(checks, name + " timeline", timeline,
                   [report["memory"]["stages"][-1]["stage"], "forward"])
         check_timeline(checks, name, timeline, report, data["picture"])
+        checks.check(("into the next" in timeline) == (plan == SPILL),
+                     f"{name}: what ends in the next step")
         waterfall = checks.run("report", plan, "--format", "svg")
         check_svg(checks, name + " waterfall", waterfall,
                   ["model arithmetic", "below peak"])

@@ -8,6 +8,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LARGE = os.path.join(HERE, "large.plan")
+SPILL = os.path.join(HERE, "spill.plan")
 
 
 def example(name):

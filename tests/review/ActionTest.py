@@ -5,17 +5,13 @@ usage: ActionTest.py PLANC GIT
 """
 import json
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
+from Repository import BASE, ENVIRONMENT, ROOT, Repository
+
 PLANC, GIT = (os.path.abspath(path) for path in sys.argv[1:3])
-ROOT = pathlib.Path(__file__).parent.parent.parent
-INPUTS = ROOT / "tests/text/diff/Inputs"
-BASE = (INPUTS / "base.plan").read_text(encoding="utf-8")
-MACHINE = (INPUTS / "parts/machine.plan").read_text(encoding="utf-8")
 MARKER = "<!-- planc: one comment a pull request -->"
 
 # Answers `gh api` for comments: lists ids of those that begin with the marker,
@@ -48,47 +44,24 @@ json.dump(comments, open(path, "w"))
 """
 
 
-class Action(unittest.TestCase):
+class Action(Repository):
+    GIT = GIT
+
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.top = pathlib.Path(folder.name)
-        self.root = self.top / "repo"
-        self.root.mkdir()
+        super().setUp()
         gh = self.top / "bin/gh"
         gh.parent.mkdir()
         gh.write_text(GH.format(python=sys.executable, marker=MARKER))
         gh.chmod(0o755)
         self.environment = dict(
-            os.environ, GIT_CONFIG_GLOBAL=os.devnull,
-            GIT_CONFIG_SYSTEM=os.devnull, GIT_AUTHOR_NAME="a",
-            GIT_AUTHOR_EMAIL="a@example.org", GIT_COMMITTER_NAME="a",
-            GIT_COMMITTER_EMAIL="a@example.org", PLANC=PLANC,
-            PLANC_FILES="plans/*.plan", PLANC_BASE="main",
-            PLANC_COMMENT="true", PLANC_PULL_REQUEST="7", PLANC_FAIL_ON="",
-            GITHUB_REPOSITORY="me/plans", GH_TOKEN="some",
+            ENVIRONMENT, PLANC=PLANC, PLANC_FILES="plans/*.plan",
+            PLANC_BASE="main", PLANC_COMMENT="true", PLANC_PULL_REQUEST="7",
+            PLANC_FAIL_ON="", GITHUB_REPOSITORY="me/plans", GH_TOKEN="some",
             COMMENTS=str(self.top / "comments.json"),
             GITHUB_OUTPUT=str(self.top / "output"),
             GITHUB_STEP_SUMMARY=str(self.top / "summary"),
             PATH=f"{gh.parent}{os.pathsep}{os.environ['PATH']}")
-        self.git("init", "-q", "-b", "main")
-        self.write("plans/train.plan", BASE)
-        self.write("plans/parts/machine.plan", MACHINE)
-        self.commit("base")
         self.git("switch", "-q", "-c", "change")
-
-    def git(self, *arguments):
-        subprocess.run([GIT, *arguments], cwd=self.root, check=True,
-                       env=self.environment, capture_output=True)
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-    def commit(self, message):
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", message)
 
     def review(self, code=0, **settings):
         done = subprocess.run([ROOT / "tools/action/review.sh"], cwd=self.root,

@@ -4,46 +4,17 @@ usage: GitTest.py PLANC GIT
 """
 import json
 import os
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
+from Repository import BASE, MACHINE, Repository
+
 PLANC, GIT = (os.path.abspath(path) for path in sys.argv[1:3])
-INPUTS = pathlib.Path(__file__).parent.parent / "text/diff/Inputs"
-BASE = (INPUTS / "base.plan").read_text(encoding="utf-8")
-MACHINE = (INPUTS / "parts/machine.plan").read_text(encoding="utf-8")
 
 
-class Repository(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.root = pathlib.Path(self.folder.name) / "a repo"
-        self.root.mkdir()
-        self.git("init", "-q", "-b", "main")
-        self.write("plans/train.plan", BASE)
-        self.write("plans/parts/machine.plan", MACHINE)
-        self.commit("base")
-
-    def git(self, *arguments):
-        environment = dict(
-            os.environ, GIT_CONFIG_GLOBAL=os.devnull,
-            GIT_CONFIG_SYSTEM=os.devnull, GIT_AUTHOR_NAME="a",
-            GIT_AUTHOR_EMAIL="a@example.org", GIT_COMMITTER_NAME="a",
-            GIT_COMMITTER_EMAIL="a@example.org")
-        return subprocess.run([GIT, *arguments], cwd=self.root, check=True,
-                              env=environment, capture_output=True, text=True)
-
-    def write(self, name, text):
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-    def commit(self, message):
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", message)
+class Against(Repository):
+    GIT = GIT
 
     def planc(self, *arguments, code=0, folder="."):
         done = subprocess.run([PLANC, "diff", *arguments],
@@ -144,7 +115,7 @@ class Repository(unittest.TestCase):
         self.assertRegex(text, r"more plans are not shown here")
 
     def test_usage(self):
-        outside = pathlib.Path(self.folder.name) / "lone.plan"
+        outside = self.top / "lone.plan"
         outside.write_text(BASE, encoding="utf-8")
         for arguments, message in (
                 (("--against", "nowhere", "plans/train.plan"),

@@ -1,4 +1,5 @@
 #include "tests/unit/Catch.h"
+#include "tests/unit/report/Parsed.h"
 #include "tests/unit/report/Toy.h"
 
 #include "runtime/report/HtmlReport.h"
@@ -6,8 +7,6 @@
 #include "runtime/report/Svg.h"
 #include "runtime/report/Trace.h"
 #include "runtime/report/TraceArguments.h"
-
-#include <llvm/Support/JSON.h>
 
 using namespace planc;
 using namespace planc::report;
@@ -37,15 +36,6 @@ Bytes heldAt(const std::vector<MemoryPoint> &points, Duration time) {
     if (point.at <= time)
       held = point.bytes;
   return held;
-}
-
-llvm::json::Value parsed(const std::string &text) {
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
-  if (!value) {
-    FAIL(llvm::toString(value.takeError()));
-    return nullptr;
-  }
-  return *value;
 }
 
 } // namespace

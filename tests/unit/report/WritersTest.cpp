@@ -1,11 +1,10 @@
 #include "tests/unit/Catch.h"
+#include "tests/unit/report/Parsed.h"
 #include "tests/unit/report/Toy.h"
 
 #include "runtime/report/NumberText.h"
 #include "runtime/report/Trace.h"
 #include "runtime/report/Writers.h"
-
-#include <llvm/Support/JSON.h>
 
 #include <limits>
 
@@ -44,15 +43,6 @@ Report fullReport() {
   report.lines[0].text = "shard  " + std::string(120, 's') + "\t\x1b[31m";
   report.diagnostics = {{"odd", "warning", "it is \xff odd", "a.plan", 1, 2}};
   return report;
-}
-
-llvm::json::Value parsed(const std::string &text) {
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
-  if (!value) {
-    FAIL(llvm::toString(value.takeError()));
-    return nullptr;
-  }
-  return *value;
 }
 
 } // namespace

@@ -8,19 +8,6 @@ using namespace planc::test;
 
 namespace {
 
-sim::OpCost kernelOf(std::int64_t duration) {
-  sim::OpCost cost;
-  cost.duration = Duration(duration);
-  return cost;
-}
-
-/// All of the link of the first level.
-sim::OpCost messageOf(std::int64_t duration) {
-  sim::OpCost cost = kernelOf(duration);
-  cost.links[0] = 1'000'000;
-  return cost;
-}
-
 /// A reduction of so many bytes takes the second level's link, and is no part
 /// of others' buckets.
 constexpr std::int64_t kElsewhere = 400;

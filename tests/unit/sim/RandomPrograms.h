@@ -8,6 +8,19 @@
 
 namespace planc::test {
 
+inline sim::OpCost kernelOf(std::int64_t duration) {
+  sim::OpCost cost;
+  cost.duration = Duration(duration);
+  return cost;
+}
+
+/// All of the link of the first level.
+inline sim::OpCost messageOf(std::int64_t duration) {
+  sim::OpCost cost = kernelOf(duration);
+  cost.links[0] = 1'000'000;
+  return cost;
+}
+
 using namespace planc::program;
 
 /// What a random program may hold.

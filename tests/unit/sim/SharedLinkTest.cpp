@@ -12,18 +12,6 @@ namespace {
 
 constexpr std::int64_t kLatency = 20'000;
 
-sim::OpCost kernelOf(std::int64_t duration) {
-  sim::OpCost cost;
-  cost.duration = Duration(duration);
-  return cost;
-}
-
-sim::OpCost messageOf(std::int64_t duration) {
-  sim::OpCost cost = kernelOf(duration);
-  cost.links[0] = 1'000'000;
-  return cost;
-}
-
 /// Ranks with one kernel a run, whose buckets take `kLatency` and their bytes.
 struct Ranks {
   ProgramSet set;
