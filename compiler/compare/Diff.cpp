@@ -140,13 +140,11 @@ std::vector<driver::Session *> pointers(const std::vector<SessionPtr> &from) {
 } // namespace
 
 driver::Outcome mistakeOf(const std::vector<SessionPtr> &sessions) {
-  using driver::Outcome;
-  for (Outcome mistake : {Outcome::Internal, Outcome::Environment,
-                          Outcome::Illegal, Outcome::Unsupported})
-    for (const SessionPtr &session : sessions)
-      if (session->outcome() == mistake)
-        return mistake;
-  return Outcome::Ok;
+  driver::Outcome found = driver::Outcome::Ok;
+  for (const SessionPtr &session : sessions)
+    if (driver::isMistake(session->outcome()))
+      found = driver::worse(found, session->outcome());
+  return found;
 }
 
 bool PlanDiff::isSame() const {

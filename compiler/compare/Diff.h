@@ -11,8 +11,7 @@ namespace planc::compare {
 
 using SessionPtr = std::unique_ptr<driver::Session>;
 
-/// What keeps planc from saying more of one of them: internal errors before the
-/// environment, then what is illegal, then what is unsupported; Ok: nothing.
+/// The worst mistake of them; Ok: none.
 driver::Outcome mistakeOf(const std::vector<SessionPtr> &sessions);
 
 /// A change of one cause, and who brought it about.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
@@ -70,47 +71,56 @@ std::string withUnit(const std::string &text, std::string_view unit) {
   return unit.empty() ? text : text + " " + std::string(unit);
 }
 
-} // namespace
+constexpr auto kNumbers = std::to_array<NumberInfo>({
+#define PLANC_NUMBER(KEY, WORDS, FORM) {KEY, WORDS, Form::FORM},
+#include "compiler/compare/Numbers.def"
+});
 
-std::vector<Number> numbersOf(const report::Report &report,
+std::optional<double> valueOf(std::string_view key,
+                              const report::Report &report,
                               double pricePerHour) {
-  std::vector<Number> out;
-  const auto add = [&](std::string key, std::string words, Form form,
-                       bool isBetterLow, std::optional<double> value) {
-    Number number{std::move(key), std::move(words), form, isBetterLow,
-                  value,          std::nullopt};
-    out.push_back(std::move(number));
-  };
-  const auto metric = [&](std::string_view name,
-                          std::string_view argument = "") {
-    return report::metric(report, name, argument);
-  };
-  add("step_time", "step", Form::Time, true, metric("step_time"));
-  add("tokens_per_s", "tokens/s", Form::Count, false, metric("tokens_per_s"));
-  add("tokens_per_s_per_accelerator", "tokens/s per accelerator", Form::Count,
-      false, metric("tokens_per_s_per_accelerator"));
-  add("mfu", "MFU", Form::Share, false, metric("mfu"));
-  add("hfu", "HFU", Form::Share, false, metric("hfu"));
-  add("memory", "memory", Form::Size, true, metric("memory"));
-  if (report.bubble)
-    add("bubble", "bubble of the pipeline", Form::Share, true,
-        metric("bubble"));
+  const auto accelerators = static_cast<double>(report.planned.accelerators);
+  if (key == "parameters")
+    return static_cast<double>(report.planned.parameters);
+  if (key == "accelerators")
+    return accelerators;
+  if (key == "cost_per_day")
+    return pricePerHour > 0 ? std::optional(accelerators * pricePerHour * 24)
+                            : std::nullopt;
+  if (key == "bubble" && !report.bubble)
+    return std::nullopt;
+  return report::metric(report, key, "");
+}
+
+/// Shares of the step by kind, where there are any.
+void addExposed(const report::Report &report, std::vector<Number> &out) {
   for (std::size_t i = 0; i < report::kCauseCount; ++i) {
     const auto cause = static_cast<report::Cause>(i);
     if (report::groupOf(cause) != report::CauseGroup::Communication ||
         report.waterfall[cause] == 0)
       continue;
     const std::string_view kind = report::keyOf(cause).substr(8);
-    add(fmt::format("exposed.{}", kind), std::string(report::wordsOf(cause)),
-        Form::Share, true, metric("exposed", kind));
+    out.push_back({fmt::format("exposed.{}", kind),
+                   std::string(report::wordsOf(cause)), Form::Share,
+                   report::metric(report, "exposed", kind), std::nullopt});
   }
-  const auto accelerators = static_cast<double>(report.planned.accelerators);
-  add("parameters", "parameters", Form::Count, true,
-      static_cast<double>(report.planned.parameters));
-  add("accelerators", "accelerators", Form::Count, true, accelerators);
-  if (pricePerHour > 0)
-    add("cost_per_day", "cost", Form::Money, true,
-        accelerators * pricePerHour * 24);
+}
+
+} // namespace
+
+std::span<const NumberInfo> numberInfos() { return kNumbers; }
+
+std::vector<Number> numbersOf(const report::Report &report,
+                              double pricePerHour) {
+  std::vector<Number> out;
+  for (const NumberInfo &info : kNumbers) {
+    if (info.key == "exposed")
+      addExposed(report, out);
+    else if (const auto value = valueOf(info.key, report, pricePerHour);
+             value || (info.key != "bubble" && info.key != "cost_per_day"))
+      out.push_back({std::string(info.key), std::string(info.words), info.form,
+                     value, std::nullopt});
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/report/Report.h"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,17 @@ enum class Form : std::uint8_t {
   Money, ///< dollars a day; per cent
 };
 
+/// A number by name, as Numbers.def lists it.
+struct NumberInfo {
+  std::string_view key, words;
+  Form form;
+};
+std::span<const NumberInfo> numberInfos();
+
 struct Number {
   std::string key;   ///< `step_time`, `exposed.tensor`
   std::string words; ///< `exposed tensor`
   Form form = Form::Count;
-  bool isBetterLow = false;
   std::optional<double> before, after; ///< nothing where a side has none
 
   bool isChanged() const { return before != after; }

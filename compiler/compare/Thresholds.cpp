@@ -12,22 +12,6 @@ namespace planc::compare {
 
 namespace {
 
-struct Metric {
-  std::string_view key;
-  Form form;
-};
-constexpr auto kMetrics =
-    std::to_array<Metric>({{"step_time", Form::Time},
-                           {"tokens_per_s", Form::Count},
-                           {"tokens_per_s_per_accelerator", Form::Count},
-                           {"mfu", Form::Share},
-                           {"hfu", Form::Share},
-                           {"memory", Form::Size},
-                           {"bubble", Form::Share},
-                           {"exposed", Form::Share},
-                           {"accelerators", Form::Count},
-                           {"cost_per_day", Form::Money}});
-
 struct SignWord {
   std::string_view word;
   Threshold::Sign sign;
@@ -87,7 +71,7 @@ private:
       ++at_;
     out_.metric = std::string(text_.substr(begin, at_ - begin));
     std::string known;
-    for (const Metric &metric : kMetrics) {
+    for (const NumberInfo &metric : numberInfos()) {
       if (metric.key == out_.metric) {
         form_ = metric.form;
         return std::nullopt;

@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 namespace planc::driver {
@@ -199,16 +198,6 @@ private:
 };
 
 } // namespace
-
-Outcome worse(Outcome one, Outcome other) {
-  constexpr std::array kWorstFirst = {
-      Outcome::Internal,    Outcome::Environment, Outcome::Illegal,
-      Outcome::Unsupported, Outcome::Infeasible,  Outcome::ExpectationFailed};
-  for (const Outcome outcome : kWorstFirst)
-    if (one == outcome || other == outcome)
-      return outcome;
-  return Outcome::Ok;
-}
 
 CheckedFile checkFile(const Options &options) { return Checker(options).run(); }
 

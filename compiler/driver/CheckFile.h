@@ -31,7 +31,4 @@ struct CheckedFile {
 /// `options.asides` and `lints` are not read.
 CheckedFile checkFile(const Options &options);
 
-/// The worse of two: what keeps planc from saying more comes first.
-Outcome worse(Outcome one, Outcome other);
-
 } // namespace planc::driver

@@ -1,6 +1,16 @@
 #include "compiler/driver/Outcome.h"
 
+#include <array>
+
 namespace planc::driver {
+
+namespace {
+
+constexpr std::array kWorstFirst = {
+    Outcome::Internal,    Outcome::Environment, Outcome::Illegal,
+    Outcome::Unsupported, Outcome::Infeasible,  Outcome::ExpectationFailed};
+
+} // namespace
 
 int exitCode(Outcome outcome) {
   switch (outcome) {
@@ -40,6 +50,25 @@ std::string_view statusOf(Outcome outcome) {
     return "internal_error";
   }
   return "internal_error";
+}
+
+Outcome worse(Outcome one, Outcome other) {
+  for (const Outcome outcome : kWorstFirst)
+    if (one == outcome || other == outcome)
+      return outcome;
+  return Outcome::Ok;
+}
+
+int worseExit(int one, int other) {
+  for (const Outcome outcome : kWorstFirst)
+    if (const int code = exitCode(outcome); one == code || other == code)
+      return code;
+  return exitCode(Outcome::Ok);
+}
+
+bool isMistake(Outcome outcome) {
+  return outcome != Outcome::Ok && outcome != Outcome::Infeasible &&
+         outcome != Outcome::ExpectationFailed;
 }
 
 Outcome outcomeOf(FailureKind kind) {

@@ -20,6 +20,13 @@ enum class Outcome {
 int exitCode(Outcome outcome);
 /// `ok`, `illegal`, …: the word for it in JSON.
 std::string_view statusOf(Outcome outcome);
+/// The worse of two: what keeps planc from saying more comes first (internal
+/// errors, environment, illegal, unsupported, infeasible, an expectation).
+Outcome worse(Outcome one, Outcome other);
+/// The same of their exit codes.
+int worseExit(int one, int other);
+/// Neither a report, nor one that says no: something is wrong or missing.
+bool isMistake(Outcome outcome);
 /// What errors of a kind amount to.
 Outcome outcomeOf(FailureKind kind);
 

@@ -226,7 +226,7 @@ int runCheck(Arguments arguments) {
     check.print();
   if (!writeResult(options.output, check.write(*format), read))
     code = kUsage;
-  return worseExit(code, driver::exitCode(check.outcome()));
+  return driver::worseExit(code, driver::exitCode(check.outcome()));
 }
 
 } // namespace planc::tool

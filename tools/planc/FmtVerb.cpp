@@ -56,11 +56,11 @@ public:
   }
 
   int finish() {
-    return writeOutput("", output_) ? code_ : worseExit(code_, kUsage);
+    return writeOutput("", output_) ? code_ : driver::worseExit(code_, kUsage);
   }
 
 private:
-  void fail(int code) { code_ = worseExit(code_, code); }
+  void fail(int code) { code_ = driver::worseExit(code_, code); }
 
   std::optional<source::FileId> load(const std::string &path,
                                      source::SourceSet &sources) {

@@ -33,9 +33,10 @@ public:
   Temporary &operator=(const Temporary &) = delete;
   bool isThere() const { return isThere_; }
   llvm::StringRef path() const { return path_; }
-  std::string read() const {
+  std::string read(std::size_t most) const {
     auto buffer = llvm::MemoryBuffer::getFile(path_);
-    return buffer ? (*buffer)->getBuffer().str() : std::string();
+    return buffer ? (*buffer)->getBuffer().substr(0, most).str()
+                  : std::string();
   }
 
 private:
@@ -52,7 +53,9 @@ public:
   bool isThere() const { return !program_.empty(); }
 
   /// Plumbing only: nothing of the user's settings changes what it prints.
-  Answer run(const std::vector<std::string> &arguments) const {
+  /// Of that, no more than the first `most` bytes.
+  Answer run(const std::vector<std::string> &arguments,
+             std::size_t most = std::string::npos) const {
     Temporary out;
     if (!out.isThere())
       return {-1, ""};
@@ -62,7 +65,7 @@ public:
     const int code = llvm::sys::ExecuteAndWait(
         program_, words, {},
         {llvm::StringRef(""), out.path(), llvm::StringRef("")});
-    return {code, out.read()};
+    return {code, out.read(most)};
   }
 
 private:
@@ -132,7 +135,9 @@ std::variant<CommittedFile, std::string> fileAt(const std::string &ref,
   options.reader = [git, commit,
                     below = folderOf(name)](const std::string &asked)
       -> std::variant<std::string, source::LoadFailure> {
-    Answer blob = git.run({"cat-file", "blob", commit + ":" + below + asked});
+    // A byte more than a file may have, for the resolver to refuse.
+    Answer blob = git.run({"cat-file", "blob", commit + ":" + below + asked},
+                          source::SourceSet::kMaxFileBytes + 1);
     if (blob.code != 0)
       return source::LoadFailure{source::LoadError::NotFound,
                                  "the commit has no such file"};

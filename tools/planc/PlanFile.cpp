@@ -184,12 +184,4 @@ rowsOf(const std::vector<diag::Diagnostic> &diagnostics,
   return rows;
 }
 
-int worseExit(int one, int other) {
-  constexpr std::array<int, 7> kWorstFirst = {70, 1, 2, 5, 4, 3, 0};
-  for (const int code : kWorstFirst)
-    if (one == code || other == code)
-      return code;
-  return std::max(one, other);
-}
-
 } // namespace planc::tool

@@ -73,9 +73,4 @@ std::vector<report::DiagnosticRow>
 rowsOf(const std::vector<diag::Diagnostic> &diagnostics,
        const source::SourceSet &sources, const diag::Levels &levels);
 
-/// The exit code of two files together: what keeps planc from saying more comes
-/// first (internal error, environment, illegal, unsupported, infeasible, an
-/// expectation, fine).
-int worseExit(int one, int other);
-
 } // namespace planc::tool

@@ -25,12 +25,12 @@ std::string refused(std::string_view text) {
 }
 
 std::vector<Number> numbers() {
-  return {{"step_time", "step", Form::Time, true, 10.0, 10.3},
-          {"mfu", "MFU", Form::Share, false, 0.40, 0.392},
-          {"memory", "memory", Form::Size, true, 70e9, 76e9},
-          {"exposed.tensor", "", Form::Share, true, 0.1, 0.12},
-          {"exposed.gradients", "", Form::Share, true, 0.01, 0.01},
-          {"cost_per_day", "cost", Form::Money, true, std::nullopt, 100.0}};
+  return {{"step_time", "step", Form::Time, 10.0, 10.3},
+          {"mfu", "MFU", Form::Share, 0.40, 0.392},
+          {"memory", "memory", Form::Size, 70e9, 76e9},
+          {"exposed.tensor", "", Form::Share, 0.1, 0.12},
+          {"exposed.gradients", "", Form::Share, 0.01, 0.01},
+          {"cost_per_day", "cost", Form::Money, std::nullopt, 100.0}};
 }
 
 bool fails(std::string_view text) {
